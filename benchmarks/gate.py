@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from pytest_memfail.core import CORRECT, NOT_STORED
+from pytest_memfail.records import QuestionRecord, StageRecord
 from pytest_memfail.results import (
     ANCHOR_DEFAULT,
     DEFAULT,
-    QuestionRecord,
-    StageRecord,
     by_row,
     compare,
     evaluate,

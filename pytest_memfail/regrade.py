@@ -22,7 +22,8 @@ from pytest_memfail.core import (
     UsageError,
 )
 from pytest_memfail.engine import DaemonPool, Grader, Needed, Past
-from pytest_memfail.results import Key, Loaded, QuestionRecord, StoreRecord, question_record
+from pytest_memfail.records import Key, QuestionRecord, StoreRecord, question_record
+from pytest_memfail.results import Loaded
 from pytest_memfail.suites import CUSTOM
 
 

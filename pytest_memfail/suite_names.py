@@ -10,7 +10,7 @@ from pytest_memfail.discovery import SUITES, find, names
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Suite
-    from pytest_memfail.results import Header
+    from pytest_memfail.records import Header
     from pytest_memfail.suites import Chosen
 
 

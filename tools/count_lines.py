@@ -19,6 +19,7 @@ PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": (2500, 10),
     "engine": (1400, 8),
+    "records": (1350, 7),
     "results": (1400, 8),
     "judges/offline": (3000, 25),
 }

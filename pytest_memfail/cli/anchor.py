@@ -32,12 +32,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the anchor and print what it replaces."""
-    from pytest_memfail.results import (
-        NO_TRUSTWORTHY_RESULT,
-        anchor_reason_at,
-        check_writable,
-        write_anchor,
-    )
+    from pytest_memfail.records import anchor_reason_at, check_writable, write_anchor
+    from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 
     if not options.reason.strip():
         raise UsageError("--reason: got nothing, expected the reason why the anchor moves")

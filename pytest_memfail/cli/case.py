@@ -14,7 +14,8 @@ from pytest_memfail.cli.records import RECORD_HELP, load, unknown_question
 from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import FactRecord, Loaded, QuestionRecord
+    from pytest_memfail.records import FactRecord, QuestionRecord
+    from pytest_memfail.results import Loaded
 
 ENDING: Final = ".memfail.yaml"
 TEXTS: Final = ("content", "text", "memory", "value")

@@ -12,7 +12,8 @@ from pytest_memfail.cli.records import RECORD_HELP, load
 from pytest_memfail.core import ERROR, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import Baseline, Expression, Footer, Header, Key, Loaded, Outcome
+    from pytest_memfail.records import Baseline, Footer, Header, Key, Outcome
+    from pytest_memfail.results import Expression, Loaded
 
 
 class Untrusted(Exception):
@@ -52,14 +53,9 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Decide, print, and write the requested files."""
+    from pytest_memfail.records import BaselineRefused, check_baseline_place, write_baseline
     from pytest_memfail.report import check_report, gate, write_reports
-    from pytest_memfail.results import (
-        NO_TRUSTWORTHY_RESULT,
-        BaselineRefused,
-        check_baseline_place,
-        decide,
-        write_baseline,
-    )
+    from pytest_memfail.results import NO_TRUSTWORTHY_RESULT, decide
 
     if not (options.baseline or options.anchor or options.fail_on or options.save_baseline):
         raise UsageError("gate: nothing to decide; give --baseline, --anchor, --fail-on or --save-baseline")
@@ -156,7 +152,8 @@ def check_whole(record: Loaded) -> None:
 
 def _anchor(path: Path | None, header: Header) -> Baseline | None:
     """Return the anchor; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
-    from pytest_memfail.results import ANCHOR_COMMAND, check_baseline, in_ci, read_anchor
+    from pytest_memfail.records import ANCHOR_COMMAND, check_baseline, read_anchor
+    from pytest_memfail.results import in_ci
 
     if path is None:
         return None
@@ -173,7 +170,8 @@ def _anchor(path: Path | None, header: Header) -> Baseline | None:
 
 def _baseline(path: Path | None, expressions: Sequence[Expression], header: Header) -> Baseline | None:
     """Return the baseline; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
-    from pytest_memfail.results import check_baseline, in_ci, read_baseline
+    from pytest_memfail.records import check_baseline, read_baseline
+    from pytest_memfail.results import in_ci
 
     if path is not None and path.exists():
         found = read_baseline(path)

@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the joint record of each run; print its summary and what is missing."""
-    from pytest_memfail.results import check_writable
+    from pytest_memfail.records import check_writable
 
     output, folder = Path(options.output), options.output.endswith("/")
     if not (folder or output.is_dir()):
@@ -53,8 +53,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _join(paths: Sequence[Path], output: Path) -> int:
+    from pytest_memfail.records import write_record
     from pytest_memfail.report import summary
-    from pytest_memfail.results import load_record, merge, write_record
+    from pytest_memfail.results import load_record, merge
     from pytest_memfail.suite_names import suites_of
 
     if output.resolve() in [path.resolve() for path in paths]:

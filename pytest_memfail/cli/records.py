@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_memfail.core import Task
+    from pytest_memfail.records import KeptRun
     from pytest_memfail.regrade import Recorded
-    from pytest_memfail.results import KeptRun, Loaded
+    from pytest_memfail.results import Loaded
 
 CACHE: Final = Path(".pytest_cache")
 BELOW_CACHE: Final = Path("d/memfail/runs")
@@ -86,7 +87,7 @@ def place_of(name: Path, cache: Path | None = None) -> Path:
 
     Raises `UsageError` if there is none.
     """
-    from pytest_memfail.results import find_run
+    from pytest_memfail.records import find_run
 
     if name.exists() or len(name.parts) != 1 or name.suffix:
         return name
@@ -112,7 +113,7 @@ def listed(cache: Path | None) -> list[KeptRun]:
 
     Raises `UsageError` if there are none.
     """
-    from pytest_memfail.results import kept_runs
+    from pytest_memfail.records import kept_runs
 
     runs = runs_folder(cache)
     found = [] if runs is None else kept_runs(runs)

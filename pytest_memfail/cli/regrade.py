@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from pytest_memfail.core import Suite
     from pytest_memfail.llm import ModelClient
-    from pytest_memfail.results import Loaded, QuestionRecord, Record
+    from pytest_memfail.records import QuestionRecord, Record
+    from pytest_memfail.results import Loaded
 
 
 def add(commands: Any) -> None:
@@ -50,9 +51,10 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the new record; print its summary and the number of changed verdicts."""
+    from pytest_memfail.records import check_writable, write_record
     from pytest_memfail.regrade import regrade
     from pytest_memfail.report import summary
-    from pytest_memfail.results import check_writable, load_record, write_record
+    from pytest_memfail.results import load_record
     from pytest_memfail.suite_names import suites_of
 
     if options.concurrency < 1:
@@ -96,7 +98,8 @@ def _regraded(
 ) -> list[Record]:
     from pytest_memfail._version import __version__
     from pytest_memfail.judge_names import judge_weights
-    from pytest_memfail.results import Footer, suite_records
+    from pytest_memfail.records import Footer
+    from pytest_memfail.results import suite_records
 
     old = record.header
     header = replace(

@@ -11,7 +11,8 @@ from pytest_memfail.cli.records import RECORD_HELP, listed, load, place_of, runs
 from pytest_memfail.core import UsageError, write_whole
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import KeptRun, Loaded
+    from pytest_memfail.records import KeptRun
+    from pytest_memfail.results import Loaded
 
 MOST: Final = 10
 """Earlier runs in the trend."""
@@ -35,8 +36,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the page, print the earlier runs, and open the page."""
+    from pytest_memfail.records import kept_runs
     from pytest_memfail.report import check_report, page
-    from pytest_memfail.results import kept_runs
 
     folder = runs_folder(options.cache_dir)
     # without records, it is an error if no run is kept

@@ -50,40 +50,43 @@ from pytest_memfail.plugin.run import (
     runs_folder,
 )
 from pytest_memfail.plugin.xdist import Distribution
-from pytest_memfail.results import (
+from pytest_memfail.records import (
     ANCHOR_COMMAND,
-    NO_TRUSTWORTHY_RESULT,
     Baseline,
     BaselineRefused,
-    Expression,
     Footer,
     Gate,
-    Loaded,
     QuestionRecord,
     RecordWriter,
     StoreRecord,
-    Summary,
     check_baseline,
     check_baseline_place,
-    check_tasks,
     check_writable,
-    decide,
     from_text,
+    read_anchor,
+    read_baseline,
+    write_baseline,
+)
+from pytest_memfail.results import (
+    NO_TRUSTWORTHY_RESULT,
+    Expression,
+    Loaded,
+    Summary,
+    check_tasks,
+    decide,
     in_ci,
     measures_of,
     parse_expressions,
-    read_anchor,
-    read_baseline,
     suite_records,
-    write_baseline,
 )
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
     from pytest_memfail.core import Suite
+    from pytest_memfail.records import Gate, Header, Kept, RunFolder
     from pytest_memfail.report import Failed
-    from pytest_memfail.results import Gate, Header, Kept, RunFolder, Summary
+    from pytest_memfail.results import Summary
 
 
 PROTOCOLS: Final = {"ours": "ours (our prompts and readings)", "paper": "paper (those of the published harness)"}
@@ -139,7 +142,8 @@ def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
     The source is the record that was named (--memfail-record), or else the newest unfinished run with the same options.
     Raises `UsageError` if the named record is of another run.
     """
-    from pytest_memfail.results import Kept, is_whole_record, kept_runs, read_kept, resumable
+    from pytest_memfail.records import Kept, kept_runs, read_kept, resumable
+    from pytest_memfail.results import is_whole_record
 
     runs, given, header = runs_folder(config), run.settings.record, record_header(run)
     if runs is None and given is None:

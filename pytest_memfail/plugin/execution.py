@@ -84,7 +84,7 @@ from pytest_memfail.plugin.run import (
 if TYPE_CHECKING:
     from pytest_memfail.core import Chat, Judge, Suite, TestTaker
     from pytest_memfail.llm import Ledger, ModelClient
-    from pytest_memfail.results import QuestionRecord, StoreRecord
+    from pytest_memfail.records import QuestionRecord, StoreRecord
 
 T = TypeVar("T")
 
@@ -233,7 +233,7 @@ class Execution:
 
     def _report_setup(self, item: pytest.Item, asked: Asked, call: pytest.CallInfo[None], report: Any) -> None:
         if call.excinfo is not None and not report.skipped:
-            from pytest_memfail.results import question_record
+            from pytest_memfail.records import question_record
 
             error = call.excinfo.value
             if self._runtime.is_unopened(asked.unit):
@@ -244,7 +244,7 @@ class Execution:
 
     def _packed(self, record: QuestionRecord | StoreRecord) -> QuestionRecord | StoreRecord | str:
         """Return a record, in a worker as text: xdist accepts only JSON types, and no lone surrogates."""
-        from pytest_memfail.results import to_text
+        from pytest_memfail.records import to_text
 
         return to_text(record) if self._is_worker else record
 
@@ -311,7 +311,7 @@ def _shared_folder(path: str) -> Path | None:
 
 
 def _store_record(unit: Unit, report: StoreReport) -> StoreRecord:
-    from pytest_memfail.results import store_record
+    from pytest_memfail.records import store_record
 
     return store_record(
         unit.plan.id,

@@ -52,7 +52,7 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
     from pytest_memfail.core import MemorySystemError
     from pytest_memfail.plugin.execution import fresh, replay
     from pytest_memfail.plugin.run import FINISHED, RESULT, RUNTIME
-    from pytest_memfail.results import question_record
+    from pytest_memfail.records import question_record
 
     item, asked = request.node, _asked(request)
     if not callable(memfail_system):

@@ -18,10 +18,11 @@ import pytest
 
 from pytest_memfail.core import KNOWN, MemfailError, escape_controls, mask_known, mask_text
 from pytest_memfail.plugin.run import FINISHED, RUN
-from pytest_memfail.results import Entry, change_of, shown
+from pytest_memfail.records import Entry
+from pytest_memfail.results import change_of, shown
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import QuestionRecord
+    from pytest_memfail.records import QuestionRecord
 
 # -- wrong verdicts and errors -----------------------------------------------------------------------------------------
 

@@ -33,12 +33,12 @@ from pytest_memfail.core import (
     os_reason,
 )
 from pytest_memfail.plugin.options import IDENTITY, SYSTEM, Settings, cache_folder, read_settings
-from pytest_memfail.results import Kept, QuestionRecord
+from pytest_memfail.records import Kept, QuestionRecord
 
 if TYPE_CHECKING:
     from pytest_memfail.engine import Needed, Result
     from pytest_memfail.plugin.execution import Runtime
-    from pytest_memfail.results import Header, RunFolder
+    from pytest_memfail.records import Header, RunFolder
 
 Known = Mapping[str, list[Any]]
 """The outcome of each item in the baseline by node id: verdict, whether memory held, whether it passed vacuously."""
@@ -639,7 +639,7 @@ def record_header(run: Run) -> Header:
     from pytest_memfail._version import __version__
     from pytest_memfail.judge_names import judge_weights
     from pytest_memfail.llm import why_approximate
-    from pytest_memfail.results import SCHEMA_VERSION, Header, TaskRecord
+    from pytest_memfail.records import SCHEMA_VERSION, Header, TaskRecord
 
     settings = run.settings
     given = {**settings.recorded(), "k": run.k_values}
@@ -692,7 +692,8 @@ def own_folder(config: pytest.Config, run: Run) -> RunFolder | None:
     config.stash[FOLDER] = None
     if (runs := runs_folder(config)) is None:
         return None
-    from pytest_memfail.results import RunFolder, is_whole_record
+    from pytest_memfail.records import RunFolder
+    from pytest_memfail.results import is_whole_record
 
     given = run.settings.record
     held_back = given if given is not None and is_whole_record(given) else None
@@ -720,7 +721,7 @@ def recorded_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
 def latest_recorded(config: pytest.Config, run: Run) -> Mapping[str, str]:
     """Return the latest verdicts of all questions, read once: another run that ends meanwhile must change nothing."""
     if run.latest is None:
-        from pytest_memfail.results import kept_runs, latest_verdicts
+        from pytest_memfail.records import kept_runs, latest_verdicts
 
         runs = runs_folder(config)
         run.latest = {} if runs is None else latest_verdicts(kept_runs(runs), record_header(run))
@@ -737,14 +738,14 @@ def known_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
 
 def for_workers(kept: Kept) -> str:
     """Return kept questions as text for a worker: they may hold lone surrogates, which xdist does not carry."""
-    from pytest_memfail.results import to_text
+    from pytest_memfail.records import to_text
 
     return json.dumps([to_text(question) for question in kept.questions.values()])
 
 
 def in_worker(text: str) -> Kept:
     """Return the kept questions from the text of `for_workers`."""
-    from pytest_memfail.results import Kept, QuestionRecord, from_text
+    from pytest_memfail.records import Kept, QuestionRecord, from_text
 
     questions = [from_text(QuestionRecord, one) for one in json.loads(text)]
     return Kept({question.id: question for question in questions})

@@ -107,7 +107,7 @@ class Distribution:
         unit = self._run.unit_of(crashitem)
         if unit is None:
             return
-        from pytest_memfail.results import question_record
+        from pytest_memfail.records import question_record
 
         name = crashitem.rpartition("::")[2]
         found = next(((q, k) for n, q, k in self._run.items_of(unit) if n == name), None)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, VACUOUS
-from pytest_memfail.results import HELD, Rate, SideBySide, Summary, Tally
+from pytest_memfail.records import Rate
+from pytest_memfail.results import HELD, SideBySide, Summary, Tally
 
 COLOURS: Final = tuple(f"s{i}" for i in range(6))
 """The colours of records; verdicts have others."""

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.core import one_line
+from pytest_memfail.records import Rate
 from pytest_memfail.report.gate import p_value
 from pytest_memfail.report.suites import score_text
 from pytest_memfail.report.text import amount, tokens_each
-from pytest_memfail.results import OverSeeds, Rate, Row, SeedMean, SideBySide
+from pytest_memfail.results import OverSeeds, Row, SeedMean, SideBySide
 
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     "facts held %": lambda row: percent(row.facts_held),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from pytest_memfail.core import SUMMARY_ERROR, one_line
-from pytest_memfail.results import FactRecord
+from pytest_memfail.records import FactRecord
 
 LONG: Final = 170
 """Texts with more characters than this are shown in part."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.core import counted, one_line
-from pytest_memfail.results import SHOWN_TOKENS, Check, Comparison, Flip, Gate, Paired
+from pytest_memfail.records import Check, Comparison, Flip, Gate, Paired
+from pytest_memfail.results import SHOWN_TOKENS
 
 WIDTH: Final = 100
 WORDS: Final = {"passed": "ok", "failed": "FAILED", "undecided": "UNDECIDED", "skipped": "skipped"}

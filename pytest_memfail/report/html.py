@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, escape_controls
+from pytest_memfail.records import Gate
 from pytest_memfail.report import charts
 from pytest_memfail.report.compare import BESIDE, percent
 from pytest_memfail.report.gate import check_name, check_value, p_value
@@ -19,7 +20,7 @@ from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.terminal import failed_question, most_lost, most_lost_in
 from pytest_memfail.report.text import abstention, amount, occurring, steadiness, tokens_each, vacuous_passes
-from pytest_memfail.results import HELD, Gate, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
+from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
 
 PAGE: Final = Path(__file__).with_name("page")
 """The folder of templates, style and script."""

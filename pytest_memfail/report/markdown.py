@@ -9,22 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, one_line
+from pytest_memfail.records import Comparison, Gate, QuestionRecord
 from pytest_memfail.report.compare import percent
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.text import abstention, amount, occurring, steadiness, vacuous_passes, why
-from pytest_memfail.results import (
-    HELD,
-    Comparison,
-    Gate,
-    Loaded,
-    QuestionRecord,
-    SideBySide,
-    is_unsure,
-    side_by_side,
-    success,
-)
+from pytest_memfail.results import HELD, Loaded, SideBySide, is_unsure, side_by_side, success
 
 MAX_LINES: Final = 58
 MAX_FAILURES: Final = 10

@@ -10,18 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, UsageError, escape_controls
+from pytest_memfail.records import FactRecord, MemoryRecord, QuestionRecord
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import why
-from pytest_memfail.results import (
-    FactRecord,
-    Loaded,
-    MemoryRecord,
-    QuestionRecord,
-    change_of,
-    is_unsure,
-    load_record,
-    shown,
-)
+from pytest_memfail.results import Loaded, change_of, is_unsure, load_record, shown
 
 ORIGINS: Final = ("conversation_id", "session_id", "conversation", "source")
 """Names under which systems keep where a memory came from."""

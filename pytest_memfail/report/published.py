@@ -12,19 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT
-from pytest_memfail.results import (
-    HELD,
-    Gate,
-    Loaded,
-    Rate,
-    SideBySide,
-    SuiteRecord,
-    Summary,
-    Tally,
-    labels,
-    side_by_side,
-    success,
-)
+from pytest_memfail.records import Gate, Rate, SuiteRecord
+from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
 """The published schema; a test compares it with the models below."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from pytest_memfail.results import Header
+from pytest_memfail.records import Header
 
 
 def rerun_words(header: Header, node_id: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pytest_memfail.results import Header, KeptRun
+from pytest_memfail.records import Header, KeptRun
 
 USUAL: Final = {
     "suite": None,

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_memfail.results import ScoreRecord, SuiteRecord, Summary
+from pytest_memfail.records import ScoreRecord, SuiteRecord
+from pytest_memfail.results import Summary
 
 WIDTH: Final = 100
 

@@ -19,8 +19,9 @@ from pytest_memfail.core import (
     counted,
     escape_controls,
 )
+from pytest_memfail.records import QuestionRecord, StageRecord
 from pytest_memfail.report.text import WIDTH, headline, verdict_table
-from pytest_memfail.results import QuestionRecord, StageRecord, Summary
+from pytest_memfail.results import Summary
 
 MOST_TEXTS: Final = 20
 """Failures shown in full by default."""

@@ -22,9 +22,10 @@ from pytest_memfail.core import (
     escape_controls,
     one_line,
 )
+from pytest_memfail.records import FactRecord, MemoryRecord, QuestionRecord, Rate
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
-from pytest_memfail.results import Block, FactRecord, MemoryRecord, QuestionRecord, Rate, Summary, Tally, success
+from pytest_memfail.results import Block, Summary, Tally, success
 
 WIDTH: Final = 100
 LABEL: Final = 11

@@ -8,7 +8,24 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.core import CORRECT, REASONING_ERROR
-from pytest_memfail.results.compare import Baseline, anchor_reason, compare, notes
+from pytest_memfail.records import (
+    FAILED,
+    OPEN,
+    PASSED,
+    SKIPPED,
+    Anchor,
+    Baseline,
+    Check,
+    Comparison,
+    Gate,
+    Header,
+    Key,
+    Outcome,
+    Rate,
+    anchor_reason,
+    notes,
+)
+from pytest_memfail.results.compare import compare
 from pytest_memfail.results.expressions import (
     ANCHOR_DEFAULT,
     DEFAULT,
@@ -20,20 +37,7 @@ from pytest_memfail.results.expressions import (
     Expression,
     parse_expressions,
 )
-from pytest_memfail.results.record import (
-    FAILED,
-    OPEN,
-    PASSED,
-    SKIPPED,
-    Anchor,
-    Check,
-    Comparison,
-    Gate,
-    Header,
-    Key,
-    Outcome,
-)
-from pytest_memfail.results.statistics import Rate, smallest_detectable, wilson
+from pytest_memfail.results.statistics import smallest_detectable, wilson
 from pytest_memfail.results.summary import Summary, Tally
 
 NO_TRUSTWORTHY_RESULT: Final = 6

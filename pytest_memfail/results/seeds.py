@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_memfail.core import UsageError
+from pytest_memfail.records import differences, options_differ
 from pytest_memfail.results.compare import HELD, success
-from pytest_memfail.results.runs import Loaded, differences, options_differ
+from pytest_memfail.results.runs import Loaded
 from pytest_memfail.results.statistics import t_quantile
 from pytest_memfail.results.summary import TOTAL
 

@@ -5,32 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import exp, lgamma, log
 from statistics import NormalDist
 
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A share with what it is a share of, and its Wilson interval."""
-
-    count: int
-    n: int
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        """Check the values, as a record may be damaged."""
-        if not (0 <= self.count <= self.n and 0 <= self.low <= self.high <= 1):
-            raise ValueError(
-                f"got {self.count} of {self.n}, [{self.low}, {self.high}], expected a share and its interval"
-            )
-
-    @property
-    def value(self) -> float | None:
-        """The share between 0 and 1; None if n is 0."""
-        return self.count / self.n if self.n else None
+from pytest_memfail.records import Paired, Rate
 
 
 def wilson(count: int, n: int, confidence: float = 0.95) -> Rate:
@@ -73,26 +53,6 @@ def clustered(clusters: Iterable[tuple[int, int]], confidence: float = 0.95) -> 
     variance = sum((count - share * size) ** 2 for count, size in counts) / n**2
     effective = min(n, share * (1 - share) / variance) if variance else m
     return _wilson(total, n, max(effective, 1.0), confidence)
-
-
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """The same questions in two runs: how many got worse, how many better, and whether that is chance."""
-
-    name: str
-    n: int
-    """Questions with a result that counts in both runs."""
-    worse: int
-    better: int
-    p: float
-    """Exact McNemar test, with the questions of a row taken together (see `by_row`)."""
-    corrected: float | None = None
-    """The p-value after Holm's correction, if several tests were made at once."""
-
-    def __post_init__(self) -> None:
-        """Check the p-values, as a record may be damaged."""
-        if not (0 <= self.p <= 1 and 0 <= (self.corrected or 0) <= 1):
-            raise ValueError(f"{self.name}: got p {self.p}, corrected {self.corrected}, expected chances")
 
 
 def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:

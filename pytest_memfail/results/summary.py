@@ -9,17 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS, Measure, Suite, counted
-from pytest_memfail.results.record import (
+from pytest_memfail.records import (
     MEMFAIL,
     ErrorRecord,
     Gate,
     QuestionRecord,
+    Rate,
     ScoreRecord,
     StoreRecord,
     SuiteRecord,
     TaskRecord,
 )
-from pytest_memfail.results.statistics import Rate, clustered, wilson
+from pytest_memfail.results.statistics import clustered, wilson
 
 MAX_ERROR_SHARE: Final = 0.1
 """Above this share of errors the rates of a run are no longer trusted (exit code 6)."""

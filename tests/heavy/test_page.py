@@ -11,14 +11,9 @@ from typing import Any
 
 import pytest
 
+from pytest_memfail.records import MemoryRecord, QuestionRecord, StoreRecord, from_json
 from pytest_memfail.report.html import html
-from pytest_memfail.results import (
-    MemoryRecord,
-    QuestionRecord,
-    StoreRecord,
-    from_json,
-    load_record,
-)
+from pytest_memfail.results import load_record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "unit" / "report"))
 from recorded_runs import question, store, write

@@ -11,7 +11,7 @@ import pytest
 
 import pytest_memfail
 from plugin.project import Project
-from pytest_memfail.results.runs import IDENTITY
+from pytest_memfail.records.record import IDENTITY
 
 PACKAGE = Path(pytest_memfail.__file__).parent
 TOOLS = Path(__file__).parents[2] / "tools"

@@ -123,7 +123,7 @@ def test_reports_are_made_from_what_the_run_holds(project: Project, monkeypatch:
         raise UsageError("the file is gone")
 
     monkeypatch.setattr("pytest_memfail.results.runs.read_record", lost)
-    monkeypatch.setattr("pytest_memfail.results.record.RecordWriter.content", refuse)
+    monkeypatch.setattr("pytest_memfail.records.RecordWriter.content", refuse)
     project.script(lh_1="not_retrieved")
     result = project.run("--memfail-report=x.json", "--memfail-report=x.html")
     result.stdout.fnmatch_lines(["memfail: report written: x.json", "memfail: report written: x.html"])

@@ -11,7 +11,7 @@ import pytest
 
 from plugin.project import ALL, COEXISTING, LONG_HOP, RUNS, Project, slowly_both_ways
 from pytest_memfail.cli import main
-from pytest_memfail.results import KeptRun, kept_runs
+from pytest_memfail.records import KeptRun, kept_runs
 
 RESUME = "--memfail-resume"
 NAMED = "--memfail-record=r.jsonl"

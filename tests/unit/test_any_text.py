@@ -15,17 +15,10 @@ from pytest_memfail.engine import DaemonPool, Grader, is_listed, memories_from
 from pytest_memfail.engine.system import changes, truncation_message, unlisted_sentinels
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
+from pytest_memfail.records import FactRecord, Header, StageRecord, from_json, question_record, write_record
 from pytest_memfail.report import details, failure, headline, verdict_table, write_reports
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
-from pytest_memfail.results import (
-    FactRecord,
-    Header,
-    StageRecord,
-    from_json,
-    load_record,
-    question_record,
-    write_record,
-)
+from pytest_memfail.results import load_record
 from pytest_memfail.suites import TASK_NAMES, TaskRequest, load_tasks
 
 HEADER = from_json(

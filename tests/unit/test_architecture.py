@@ -27,13 +27,14 @@ ALLOWED = {
     "suites": {"core", "reading", "grading", "llm"},
     "systems": {"core"},
     "judges": {"core", "llm"},
-    "results": {"core"},
+    "records": {"core"},
+    "results": {"core", "records"},
     "engine": {"core"},
-    "report": {"core", "results"},
+    "report": {"core", "records", "results"},
     "llm": {"core"},
     "calibration": {"core", "engine", "judges", "reading", "suites"},
     "generate": {"core", "llm", "suites"},
-    "testing": {"core", "engine", "judges", "llm", "report", "results", "systems", "suites"},
+    "testing": {"core", "engine", "judges", "llm", "records", "report", "results", "systems", "suites"},
 }
 """Of our own folders, those that a folder may import besides itself; only `plugin` is not restricted."""
 

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from pytest_memfail.cli import main
-from pytest_memfail.results import load_record, to_json
+from pytest_memfail.records import to_json
+from pytest_memfail.results import load_record
 
 JUDGES = """
 from pytest_memfail.core import StageResult

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_memfail.cli import main
-from pytest_memfail.results import RunFolder, load_record, write_record
+from pytest_memfail.records import RunFolder, write_record
+from pytest_memfail.results import load_record
 
 sys.path.insert(0, str(Path(__file__).parent / "report"))
 from recorded_runs import verdicts

@@ -13,7 +13,7 @@ from pytest_memfail.core import (
     fact_verdict,
     question_verdict,
 )
-from pytest_memfail.results import QuestionRecord, question_record
+from pytest_memfail.records import QuestionRecord, question_record
 
 PASSED = StageResult("passed")
 WRONG_ANSWER = StageResult("failed", "the answer contradicts the fact")

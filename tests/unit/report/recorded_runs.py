@@ -8,7 +8,7 @@ from typing import Any
 
 from record_lines import failed
 
-from pytest_memfail.results import (
+from pytest_memfail.records import (
     Check,
     Comparison,
     Flip,
@@ -20,9 +20,9 @@ from pytest_memfail.results import (
     StageRecord,
     StoreRecord,
     from_json,
-    wilson,
     write_record,
 )
+from pytest_memfail.results import wilson
 
 HEADER = {
     "type": "header",

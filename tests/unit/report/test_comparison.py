@@ -11,7 +11,8 @@ from scipy.stats import binomtest
 
 from pytest_memfail.cli import main
 from pytest_memfail.core import UsageError
-from pytest_memfail.results import StageRecord, load_record, side_by_side, wilson
+from pytest_memfail.records import StageRecord
+from pytest_memfail.results import load_record, side_by_side, wilson
 
 
 def load(*paths):

@@ -11,7 +11,7 @@ import pytest
 from recorded_runs import HEADER, gate, question, store, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.results import ErrorRecord, QuestionRecord
+from pytest_memfail.records import ErrorRecord, QuestionRecord
 
 GONE = object()
 VALUES = (GONE, None, 5, "x", [], {}, [5], {"x": 5})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_memfail.records import Check, Comparison, Flip, Gate, Paired
 from pytest_memfail.report import gate, gate_outcome
-from pytest_memfail.results import Check, Comparison, Flip, Gate, Paired
 
 PAIRED = Paired("all", 748, 339, 2, 0.0)
 FAILED = Check("regressions:p<0.05", None, "failed", paired=PAIRED)

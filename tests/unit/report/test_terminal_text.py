@@ -11,9 +11,10 @@ from record_lines import failed
 from recorded_runs import question
 
 from pytest_memfail.core import FAILURES, NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR
+from pytest_memfail.records import ErrorRecord, QuestionRecord, StageRecord
 from pytest_memfail.report import Failed, cause_lines, closing, failed_question, worst_first
 from pytest_memfail.report.terminal import kinds_of, most_lost
-from pytest_memfail.results import ErrorRecord, QuestionRecord, StageRecord, Summary, summarize
+from pytest_memfail.results import Summary, summarize
 
 
 def failures(task: str, verdict: str, count: int, confidence: float = 0.9, length: int = 10) -> list[Failed]:

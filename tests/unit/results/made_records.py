@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_memfail.results import Header, Loaded, QuestionRecord, StoreRecord, from_json
+from pytest_memfail.records import Header, QuestionRecord, StoreRecord, from_json
+from pytest_memfail.results import Loaded
 
 PASSED = {"outcome": "passed"}
 HEADER = {

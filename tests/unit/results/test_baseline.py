@@ -9,12 +9,13 @@ import made_records
 import pytest
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.results import (
+from pytest_memfail.records import (
     BaselineRefused,
     Entry,
     anchor_reason,
     check_baseline,
     check_baseline_place,
+    differences,
     notes,
     read_anchor,
     read_baseline,
@@ -22,7 +23,6 @@ from pytest_memfail.results import (
     write_anchor,
     write_baseline,
 )
-from pytest_memfail.results.runs import differences
 
 TASKS = {"a": {"data_hash": "a" * 64, "questions": 2}, "b": {"data_hash": "b" * 64, "questions": 1}}
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
-from pytest_memfail.results import Entry, change_of, compare, shown
+from pytest_memfail.records import Entry
+from pytest_memfail.results import change_of, compare, shown
 
 HELD = (UNGRADED, True)
 OPEN = (UNGRADED, None)

@@ -10,19 +10,8 @@ import pytest
 from made_records import header, question, run
 
 from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
-from pytest_memfail.results import (
-    Baseline,
-    Entry,
-    Footer,
-    compare,
-    decide,
-    evaluate,
-    from_json,
-    parse_expressions,
-    smallest_detectable,
-    to_json,
-    wilson,
-)
+from pytest_memfail.records import Baseline, Entry, Footer, from_json, to_json
+from pytest_memfail.results import compare, decide, evaluate, parse_expressions, smallest_detectable, wilson
 
 TASKS = ("a", "b")
 

@@ -19,7 +19,7 @@ from pytest_memfail.core import (
     fact_verdict,
     question_verdict,
 )
-from pytest_memfail.results import (
+from pytest_memfail.records import (
     Footer,
     RecordWriter,
     StoreRecord,

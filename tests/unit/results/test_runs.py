@@ -14,8 +14,8 @@ import pytest
 from made_records import header, question
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.results import RecordWriter, RunFolder, find_run, kept_runs, latest_verdicts, resumable
-from pytest_memfail.results.runs import KEEP, prune
+from pytest_memfail.records import RecordWriter, RunFolder, find_run, kept_runs, latest_verdicts, resumable
+from pytest_memfail.records.kept import KEEP, prune
 
 HEADER = header()
 
@@ -133,7 +133,7 @@ def test_a_run_that_goes_on_is_never_pruned(tmp_path):
 
 def test_a_run_of_another_process_is_never_pruned(tmp_path):
     script = (
-        "import sys, pathlib; from pytest_memfail.results import RunFolder\n"
+        "import sys, pathlib; from pytest_memfail.records import RunFolder\n"
         "import made_records\n"
         "folder = RunFolder.create(pathlib.Path(sys.argv[1]), made_records.header(), questions=1)\n"
         "print(folder.path, flush=True); sys.stdin.read()"

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from pytest_memfail.results import Rate, clustered, wilson
+from pytest_memfail.records import Rate
+from pytest_memfail.results import clustered, wilson
 
 GRID = [(count, n) for n in (1, 2, 3, 5, 10, 17, 50, 100, 692, 10_000) for count in {0, 1, n // 3, n // 2, n - 1, n}]
 

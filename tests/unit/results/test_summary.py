@@ -16,7 +16,8 @@ from pytest_memfail.core import (
     UNGRADED,
     VERDICTS,
 )
-from pytest_memfail.results import MAX_ERROR_SHARE, Footer, QuestionRecord, TaskRecord, summarize, wilson
+from pytest_memfail.records import Footer, QuestionRecord, TaskRecord
+from pytest_memfail.results import MAX_ERROR_SHARE, summarize, wilson
 
 NUMBER = iter(range(10**9))
 
