@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pytest_memfail import discovery
 from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_memfail.judges import OfflineJudge
     from pytest_memfail.llm import ModelClient
 
+T = TypeVar("T")
 OFFLINE: Final = "offline"
 CASCADE: Final = OFFLINE + "+"
 GROUP: Final = "pytest_memfail.judges"
@@ -30,13 +31,29 @@ STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
 
 def kinds_of(suites: Iterable[Suite]) -> dict[str, Any]:
-    """Return what judges are given of suites, by the name of their parameter: kinds of facts and of answers."""
-    kinds: dict[str, Kind] = {}
-    answers: dict[str, AnswerKind] = {}
+    """Return what judges are given of suites, by the name of their parameter: kinds of facts and of answers.
+
+    MemFail's are always among them, because a user's own tasks use them.
+
+    Raises `UsageError` for a kind that two suites define differently.
+    """
+    from pytest_memfail.suites import MEMFAIL_ANSWERS, MEMFAIL_KINDS
+
+    kinds: dict[str, Kind] = dict(MEMFAIL_KINDS)
+    answers: dict[str, AnswerKind] = dict(MEMFAIL_ANSWERS)
     for suite in suites:
-        kinds |= suite.kinds
-        answers |= suite.answers
+        _add(kinds, suite.kinds, suite.name)
+        _add(answers, suite.answers, suite.name)
     return {"kinds": kinds, "answers": answers}
+
+
+def _add(known: dict[str, T], own: Mapping[str, T], suite: str) -> None:
+    if taken := sorted(name for name in known.keys() & own.keys() if known[name] != own[name]):
+        raise UsageError(
+            f"the suite {suite!r} defines {', '.join(map(repr, taken))}, which MemFail or another suite of the run has as "
+            "another kind; expected names of its own"
+        )
+    known.update(own)
 
 
 def named_judge(

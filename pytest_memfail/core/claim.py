@@ -87,30 +87,25 @@ def claim_of(evidence: Evidence, protocol: str = "ours") -> Claim:
         endings=evidence.endings,
         has_ended=evidence.taken_back,
         holds_unsaid=published,
-        needs_condition=published and evidence.kind == "rule" and not evidence.is_composed,
+        needs_condition=published and bool(evidence.behavior) and not evidence.is_composed,
     )
 
 
 def _parts(evidence: Evidence) -> list[Part]:
-    """Return the parts of the claim, those with listed wordings last."""
-    kind, details = evidence.kind, evidence.details
-    if kind == "rule":
-        parts = [Part(evidence.behavior or evidence.text, "core"), Part(evidence.condition or "", "condition")]
-    elif kind == "preference":
-        parts = [
-            Part(evidence.preference or evidence.text, "core"),
-            Part(evidence.category or "", "topic", required=False),
-        ]
-    elif kind == "persona":
-        needed = evidence.telling or (
-            (evidence.value,) if evidence.value else () if evidence.asked else (evidence.source,)
-        )
-        parts = [*(Part(text, "core") for text in needed), Part(evidence.asked or "", "topic")]
-    elif kind == "link" and len(evidence.anchors) == 2:
+    """Return the parts of the claim, by the fields that the evidence has; those with listed wordings come last."""
+    details = evidence.details
+    if evidence.behavior:
+        parts = [Part(evidence.behavior, "core"), Part(evidence.condition or "", "condition")]
+    elif evidence.preference:
+        parts = [Part(evidence.preference, "core"), Part(evidence.category or "", "topic", required=False)]
+    elif len(evidence.anchors) == 2:
         parts = [Part(evidence.anchors[1], "core"), Part(evidence.anchors[0], "cause")]
         if len(details) == 2:
             return [*parts, _listed(details[0], "cause"), _listed(details[1], "core")]
-    elif kind == "fact" and (evidence.value or evidence.taken_back):
+    elif evidence.telling or evidence.asked:
+        told = evidence.telling or ((evidence.value,) if evidence.value else ())
+        parts = [*(Part(text, "core") for text in told), Part(evidence.asked or "", "topic")]
+    elif evidence.value or evidence.taken_back:
         parts = [Part(evidence.value or evidence.source, "core"), Part(evidence.subject or "", "topic")]
     else:
         parts = [Part(evidence.text, "core")]

@@ -76,7 +76,7 @@ class Detail:
 
 
 EvidenceKind = str
-"""`rule`, `preference`, `persona`, `link`, `fact`, `point` (only the text and source are known), or a kind of the suite."""
+"""The name of a `Kind`: of MemFail (`suites/memfail/kinds.py`), which any task may use, or of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Evidence:
 
 
 QuestionKind = str
-"""`yes_no`, `all_of`, `direct`, `misleading`, `multiple_choice`, `open`, or a kind of the suite."""
+"""The name of an `AnswerKind`: of MemFail, which any task may use, or of the suite."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar, get_args
 
 from pytest_memfail.core.model import Evidence, Question, Task
 from pytest_memfail.core.verdict import StageResult
@@ -95,9 +95,40 @@ Ask = Callable[[Asker, Question, Sequence[Evidence], str], Awaitable[StageResult
 """`ask(asker, question, evidence, reply)`: decide an answer by several calls of a model."""
 
 
+FactField = Literal[
+    "entity",
+    "behavior",
+    "condition",
+    "preference",
+    "anchors",
+    "fact",
+    "needed",
+    "value",
+    "about",
+    "replaced",
+    "taken_back",
+    "said_before",
+    "said",
+    "must_keep",
+    "question",
+]
+"""What a prompt can show of a fact, as it names it: `needed` is the value where one answer needs a part of the fact."""
+AnswerField = Literal["gold", "entity", "said", "distractor", "facts", "replaced", "values"]
+"""What a prompt can show of a question and its facts beside a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Criteria for a model that is asked about each stage in a call of its own: the whole text of each."""
+
+    storage: str
+    summary: str
+    retrieval: str
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one kind of evidence is judged."""
+    """How one kind of evidence is judged. Raises `ValueError` for a field that no prompt can show."""
 
     present: str
     """When a fact counts as stored, for a model as judge: our words."""
@@ -111,17 +142,33 @@ class Kind:
     """Whether a model also says if a replaced state stands as if it held."""
     offline: Literal["decides", "estimates", "never"] = "decides"
     """What the offline judge's result is worth: an estimate confirms nothing and enters no measure of a paper."""
-    shows_source: bool = True
-    """Whether a model sees what was said, besides the fact."""
+    gold: tuple[FactField, ...] = ("fact", "value", "replaced", "taken_back", "said", "question")
+    """What a model sees of the fact, as far as the evidence has it."""
     labels: tuple[str, ...] = ()
     """Labels that a model gives memories from which the fact cannot be recovered."""
     unfaithful: str | None = None
     """Label of a fact that is stored, but not faithfully, where the judge gives no other."""
+    still_held: str = "leaked"
+    """Label of a state that was taken back and that the store gives as if it held."""
+    note: str = ""
+    """What a model is told besides of a fact in the store: what is no fault."""
+    needed: str = ""
+    """When the store keeps what one answer needs; the fact as a whole is then checked once for all its questions."""
+    needed_recoverable: str = ""
+    """When what one answer needs can be recovered."""
+    paper: Staged | None = None
+    """The published criteria, for the protocol `paper`; without any it is judged as under `ours`."""
+    paper_composed: Staged | None = None
+    """Those of a fact that is composed of several statements, if they differ."""
+
+    def __post_init__(self) -> None:
+        """Check the names of the fields shown."""
+        _check_fields(self.gold, FactField)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerKind:
-    """How one kind of question is graded."""
+    """How one kind of question is graded. Raises `ValueError` for a field that no prompt can show."""
 
     right: str
     """When a reply is right, for a model as judge; empty if none is ever needed."""
@@ -132,6 +179,20 @@ class AnswerKind:
     """Whether the reply counts whatever the memory stages say."""
     ask: Ask | None = None
     """Decides what `grade` leaves open, instead of one call with `right`."""
+    gold: tuple[AnswerField, ...] = ("gold", "facts", "replaced", "values")
+    """What a model sees beside the reply."""
+    lead: str = "right: "
+    """What comes before the criterion in a prompt."""
+
+    def __post_init__(self) -> None:
+        """Check the names of the fields shown."""
+        _check_fields(self.gold, AnswerField)
+
+
+def _check_fields(given: Sequence[str], fields: object) -> None:
+    known = get_args(fields)
+    if unknown := [name for name in given if name not in known]:
+        raise ValueError(f"gold: got {', '.join(unknown)}, expected names among {', '.join(known)}")
 
 
 class FinishedStage(Protocol):
@@ -321,7 +382,7 @@ class Suite:
     parts: Mapping[str, tuple[TaskPart, ...]] = field(default_factory=dict)
     """Task to its parts, in the order of the table."""
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    """Of evidence, beyond those that every judge knows."""
+    """Of evidence, beyond MemFail's, which any suite may use."""
     answers: Mapping[str, AnswerKind] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
     paper_measures: tuple[Measure, ...] = ()

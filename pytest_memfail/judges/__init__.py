@@ -8,7 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.judges.kinds import KNOWN_ANSWERS, KNOWN_KINDS
 from pytest_memfail.judges.letters import parse_letter
 from pytest_memfail.judges.offline import KEPT, OfflineJudge, closest, sigmoid, weights_in_use
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KEPT",
-    "KNOWN_ANSWERS",
-    "KNOWN_KINDS",
     "CascadeJudge",
     "ModelJudge",
     "OfflineJudge",

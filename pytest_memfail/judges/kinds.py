@@ -1,10 +1,9 @@
-"""What suites say about their own kinds of evidence and of questions, as far as it takes no model."""
+"""What suites say about their kinds of evidence and of questions, as far as it takes no model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pytest_memfail.core import (
@@ -12,6 +11,7 @@ from pytest_memfail.core import (
     AnswerKind,
     Evidence,
     Found,
+    JudgeError,
     Kind,
     Listing,
     Memory,
@@ -20,22 +20,27 @@ from pytest_memfail.core import (
     StageResult,
 )
 
-KNOWN_KINDS: Final = frozenset({"rule", "preference", "persona", "link", "fact", "point"})
-KNOWN_ANSWERS: Final = frozenset({"yes_no", "all_of", "direct", "misleading", "multiple_choice", "open"})
-"""Kinds that every judge knows. A suite's must have other names, because a run may have several suites."""
-
 
 class SuiteKinds:
     """The kinds of a run's suites: finds evidence and grades answers where they say how."""
 
     def __init__(self, kinds: Mapping[str, Kind], answers: Mapping[str, AnswerKind]) -> None:
-        """Raise `ValueError` for a kind with the name of one that every judge knows."""
-        if taken := sorted((kinds.keys() & KNOWN_KINDS) | (answers.keys() & KNOWN_ANSWERS)):
-            raise ValueError(f"got the kinds {', '.join(taken)} of a suite, expected names that no judge knows already")
         self.kinds, self.answers = kinds, answers
         self._found: WeakKeyDictionary[Listing, dict[Evidence, Found]] = WeakKeyDictionary()
         self._judged: WeakValueDictionary[Evidence, Listing] = WeakValueDictionary()
         """The listing that each fact was last looked for in."""
+
+    def kind(self, evidence: Evidence) -> Kind:
+        """Return the kind of a fact. Raise `JudgeError` if no suite has it, because then there are no criteria."""
+        if (kind := self.kinds.get(evidence.kind)) is None:
+            raise JudgeError(_unknown("fact", evidence.kind, self.kinds))
+        return kind
+
+    def answer_kind(self, question: Question) -> AnswerKind:
+        """Return the kind of a question. Raise `JudgeError` if no suite has it."""
+        if (kind := self.answers.get(question.kind)) is None:
+            raise JudgeError(_unknown("question", question.kind, self.answers))
+        return kind
 
     def has_finder(self, evidence: Evidence) -> bool:
         """Return whether the kind of this evidence is found by a function of the suite."""
@@ -109,6 +114,11 @@ class SuiteKinds:
         find = self.kinds[evidence.kind].find
         assert find is not None
         return find(evidence, [memory.text for memory in memories])
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    kinds = ", ".join(sorted(known)) or "none: the judge was made without kinds"
+    return f"got a {what} of the kind {name!r}, expected one that a suite of the run has ({kinds})"
 
 
 def _result(found: Found, evidence: Evidence, reason: str, *, passed: bool) -> StageResult:

@@ -70,8 +70,8 @@ class ModelJudge:
     """Judges every stage with a model, except option letters.
 
     Under `ours`, one call per fact and listing judges storage and summary, and a persona's essay is checked once for
-    all its questions. Under `paper`, each stage is a call of its own, with the published criteria. A suite's own kinds
-    are judged by their criteria, as under `ours`, and their answers by their grader wherever it can tell.
+    all its questions. Under `paper`, each stage is a call of its own, with the published criteria, for the kinds that
+    have some. Answers are graded by the grader of their kind wherever it can tell.
     """
 
     def __init__(
@@ -94,10 +94,10 @@ class ModelJudge:
             parameters: the user's settings (temperature, seed, ...), passed through in each request.
             repeat: the number of the independent reply to request.
             first_entries: the number of entries to show before showing all.
-            kinds: the kinds of evidence of the run's suites, beyond those that every judge knows.
+            kinds: the kinds of evidence of the run's suites. A fact of another kind raises `JudgeError`.
             answers: the kinds of questions of the run's suites.
 
-        Raises `ValueError` for an unknown protocol, an invalid `first_entries` or a kind under a known name.
+        Raises `ValueError` for an unknown protocol or an invalid `first_entries`.
         """
         if protocol not in get_args(Protocol):
             raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
@@ -159,25 +159,23 @@ class ModelJudge:
             return await self._end_shown(evidence, shown)
         if (at := self._shown_support(evidence, shown)) is not None:
             return StageResult("passed", "every entry by which the fact is stored was shown", at)
-        kind = self._kind(evidence)
-        labels = () if kind is None else kind.labels
+        kind = self._suite_kinds.kind(evidence)
         reply = await self._examiner.of_shown(
-            lambda some: prompts.about_entries(
-                "retrieval", evidence, some, self.protocol, question, self._kind(evidence)
-            ),
-            LabelledRetrieval if labels else RetrievedReply,
+            lambda some: prompts.about_entries("retrieval", evidence, some, kind, self.protocol, question),
+            LabelledRetrieval if kind.labels else RetrievedReply,
             "retrieval",
-            self._closest_to(evidence),
+            _closest_to(evidence, kind),
             shown,
-            labels,
+            kind.labels,
         )
         label = reply.label if isinstance(reply, LabelledRetrieval) and not reply.recoverable else None
         return replace(_result(reply, passed=reply.recoverable), label=label)
 
     async def _end_shown(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the memories shown say that a state has ended, still state it, or do not mention it."""
+        kind = self._suite_kinds.kind(evidence)
         reply = await self._examiner.of_shown(
-            lambda some: prompts.about_entries("stored", evidence, some, self.protocol, kind=self._kind(evidence)),
+            lambda some: prompts.about_entries("stored", evidence, some, kind, self.protocol),
             StateReply,
             "retrieval",
             evidence.source or evidence.text,
@@ -197,20 +195,19 @@ class ModelJudge:
             return graded
         if question.answer_format == "letter":
             return judge_letter(question, reply)
-        kind = self._suite_kinds.answers.get(question.kind)
-        if kind is not None and kind.ask is not None:
+        kind = self._suite_kinds.answer_kind(question)
+        if kind.ask is not None:
             return await kind.ask(self._examiner.about_material, question, evidence, reply.text)
-        if kind is not None and not kind.right:
+        if not kind.right:
             return StageResult("ungraded", f"questions of the kind {question.kind} have no criterion for a model")
         if not reply.text.strip():
             return StageResult("failed", "the reply is empty", missing=question.gold)
-        labels = () if kind is None else kind.labels
         judged = await self._examiner.ask(
             prompts.about_answer(question, evidence, reply.text, kind),
-            LabelledReply if labels else AnswerReply,
+            LabelledReply if kind.labels else AnswerReply,
             "answer",
             (),
-            labels,
+            kind.labels,
         )
         return StageResult(
             "passed" if judged.right else "failed",
@@ -225,7 +222,7 @@ class ModelJudge:
         The metrics are the number of memories, of those about what the expected points tell, and the sum of each one's
         support from 0 to 2.
         """
-        kind = self._suite_kinds.answers[question.kind]
+        kind = self._suite_kinds.answer_kind(question)
         entries = numbered(added)
         found: list[Support] = []
         for start in range(0, len(entries), ADDED_AT_ONCE):
@@ -262,7 +259,7 @@ class ModelJudge:
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
 
     async def _kept(self, evidence: Evidence, store: Listing) -> _Kept:
-        if evidence.kind != "persona" or not (evidence.value or evidence.telling):
+        if not self._suite_kinds.kind(evidence).needed or not (evidence.value or evidence.telling):
             return await self._stored(evidence, store)
         # check an essay once for all its questions; the needs of one answer matter only if something is lost
         essay = await self._stored(replace(evidence, value=None, telling=(), details=()), store)
@@ -274,20 +271,12 @@ class ModelJudge:
         reported = tuple(detail for detail in (*essay.missing, *essay.reported) if detail not in missing)
         return _Kept(True, needed.faithful, one_line(needed.reason), _places(needed), missing, reported)
 
-    def _closest_to(self, evidence: Evidence) -> str:
-        """Return the text by whose words the entries to show first are chosen."""
-        kind = self._kind(evidence)
-        return evidence.text if kind is not None and not kind.shows_source else evidence.source or evidence.text
-
-    def _kind(self, evidence: Evidence) -> Kind | None:
-        return self._suite_kinds.kinds.get(evidence.kind)
-
     def _is_staged(self, evidence: Evidence) -> bool:
         """Return whether storage and summary are calls of their own."""
-        return self.protocol == "paper" and not evidence.taken_back and self._kind(evidence) is None
+        return prompts.staged_criteria(evidence, self._suite_kinds.kind(evidence), self.protocol) is not None
 
     async def _stored(self, evidence: Evidence, store: Listing) -> _Kept:
-        kind = self._kind(evidence)
+        kind = self._suite_kinds.kind(evidence)
         schema = StateReply if prompts.asks_outdated(evidence, kind) else StoredReply
         reply = await self._check_store("stored", schema, _shareable(evidence), store)
         lost = tuple(map(one_line, reply.missing))
@@ -295,7 +284,7 @@ class ModelJudge:
         missing, reported = ((), lost) if reply.passed else (lost, ())
         label = None
         if isinstance(reply, StateReply) and reply.outdated and not reply.passed:
-            label = "leaked" if evidence.taken_back and kind is not None else "stale_value"
+            label = kind.still_held if evidence.taken_back else "stale_value"
         is_gone = evidence.taken_back and not reply.present and label is None
         return _Kept(
             reply.present, reply.passed, one_line(reply.reason), _places(reply), missing, reported, label, is_gone
@@ -319,11 +308,12 @@ class ModelJudge:
         """Run one check of one fact over one listing, only once for all callers."""
 
         async def run() -> E:
+            kind = self._suite_kinds.kind(evidence)
             return await self._examiner.of_store(
-                lambda some: prompts.about_entries(check, evidence, some, self.protocol, kind=self._kind(evidence)),
+                lambda some: prompts.about_entries(check, evidence, some, kind, self.protocol),
                 schema,
                 "summary" if check == "summary" else "storage",
-                self._closest_to(evidence),
+                _closest_to(evidence, kind),
                 store,
             )
 
@@ -347,6 +337,11 @@ async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[]
 
         task.add_done_callback(done)
     return await asyncio.shield(task)
+
+
+def _closest_to(evidence: Evidence, kind: Kind) -> str:
+    """Return the text by whose words the entries to show first are chosen."""
+    return evidence.source or evidence.text if "said" in kind.gold else evidence.text
 
 
 def _shareable(evidence: Evidence) -> Evidence:

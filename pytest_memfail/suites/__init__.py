@@ -21,6 +21,8 @@ from pytest_memfail.suites.load import (
 )
 from pytest_memfail.suites.memfail import (
     LETTERS,
+    MEMFAIL_ANSWERS,
+    MEMFAIL_KINDS,
     MEMFAIL_TASKS,
     MODELS,
     PROTOCOLS,
@@ -63,6 +65,8 @@ __all__ = [
     "LETTERS",
     "LIKENESS",
     "MEMFAIL",
+    "MEMFAIL_ANSWERS",
+    "MEMFAIL_KINDS",
     "MEMFAIL_TASKS",
     "MODELS",
     "OPTION_WORDS",

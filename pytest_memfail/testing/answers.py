@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question, StageResult
-from pytest_memfail.judges import KNOWN_ANSWERS, KNOWN_KINDS, OfflineJudge
+from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.suites import MEMFAIL_ANSWERS, MEMFAIL_KINDS
 from pytest_memfail.testing.chats import chats_by_rule, rows_to_write
 
 BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
@@ -55,7 +56,7 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
     if (rows := rows_to_write(request)) is not None:
         return _text(chats_by_rule(rows))
     blocks = _blocks(request)
-    if "fact" in blocks and (fact := json.loads(blocks["fact"]))["kind"] not in KNOWN_KINDS:
+    if "fact" in blocks and (fact := json.loads(blocks["fact"]))["kind"] not in MEMFAIL_KINDS:
         return _text(
             _about_suite(fact, _entries(blocks["memories"]), has_state='"outdated"' in str(request["messages"]))
         )
@@ -233,7 +234,7 @@ def _about_answer(facts: Mapping[str, Any], reply: str) -> dict[str, Any]:
         right = _first(facts["gold"][0]) == _first(reply.rpartition("Answer:")[2])
     else:
         right = any(_share(gold, reply) >= AGREES for gold in facts["gold"])
-    if facts["kind"] not in KNOWN_ANSWERS:
+    if facts["kind"] not in MEMFAIL_ANSWERS:
         given = (old for old in facts.get("replaced", ()) if _share(old, " ".join(facts["gold"])) < 1.0)
         right = right and not any(_share(old, reply) == 1.0 for old in given)
     return {"reason": "its words agree" if right else "its words do not agree", "missing": missing, "right": right}

@@ -6,8 +6,21 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Listing, Memory, Question, Reply, StageResult
-from pytest_memfail.judge_names import is_named, model_judge, named_judge
+from pytest_memfail.core import (
+    AnswerKind,
+    Evidence,
+    Found,
+    Kind,
+    Listing,
+    Memory,
+    Question,
+    Reply,
+    Source,
+    StageResult,
+    Suite,
+    UsageError,
+)
+from pytest_memfail.judge_names import is_named, kinds_of, model_judge, named_judge
 
 KINDS = {"value": Kind("a", "b", "c", find=lambda fact, _: Found(True, True, f"found {fact.id}"))}
 ANSWERS = {"exact": AnswerKind("", lambda *_: StageResult("passed", "graded"), settles=True)}
@@ -75,3 +88,35 @@ def test_a_judge_of_the_user_gets_what_its_factory_takes(factory, given):
 
 def test_a_judge_that_needs_kinds_has_its_name_before_they_are_known():
     assert is_named("mine", option="--memfail-judge", hook=lambda: takes_both)
+
+
+# -- the kinds of suites -----------------------------------------------------------------------------------------------
+
+
+def suite(name, kinds=None, answers=None):
+    source = Source("https://example.org", "MIT", {"one": ("one.json",)})
+    return Suite(name, "", source, lambda _: (), kinds=kinds or {}, answers=answers or {})
+
+
+def test_judges_know_the_kinds_of_memfail_and_of_the_suites():
+    known = kinds_of([suite("first", KINDS), suite("second", KINDS, ANSWERS)])
+    assert known["kinds"]["value"] is KINDS["value"]
+    assert known["kinds"].keys() == {"rule", "preference", "persona", "link", "fact", "point", "value"}
+    assert known["answers"].keys() >= {"yes_no", "open", "exact"}
+
+
+def test_a_name_stands_for_one_kind():
+    other = {"value": Kind("d", "e", "f")}
+    with pytest.raises(
+        UsageError, match="the suite 'second' defines 'value', which MemFail or another suite of the run"
+    ):
+        kinds_of([suite("first", KINDS), suite("second", other)])
+    with pytest.raises(UsageError, match="the suite 'first' defines 'open'"):
+        kinds_of([suite("first", answers={"open": ANSWERS["exact"]})])
+
+
+def test_a_kind_shows_only_fields_that_prompts_have():
+    with pytest.raises(ValueError, match="gold: got valeu, expected names among entity, behavior"):
+        Kind("a", "b", "c", gold=("valeu", "said"))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="gold: got fact, expected names among gold, entity"):
+        AnswerKind("a", gold=("fact",))  # type: ignore[arg-type]

@@ -84,11 +84,10 @@ class OfflineJudge:
         Args:
             protocol: `ours` or `paper`.
             weights: a correction learned from a user's labels (`memfail judge-check --train`).
-            kinds: the kinds of evidence of the run's suites, beyond those that every judge knows.
+            kinds: the kinds of evidence of the run's suites; without one, a fact is checked as any statement.
             answers: the kinds of questions of the run's suites.
 
-        Raises `ValueError` for another protocol or a kind under a known name, `UsageError` for weights that cannot be
-        read.
+        Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read.
         """
         if protocol not in get_args(Protocol):
             raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
@@ -165,7 +164,8 @@ class OfflineJudge:
             return graded
         if question.answer_format == "letter":
             return judge_letter(question, reply)
-        what = "this answer" if question.kind in self._suite_kinds.answers else "free text"
+        kind = self._suite_kinds.answers.get(question.kind)
+        what = "this answer" if kind is not None and kind.grade is not None else "free text"
         return StageResult("ungraded", f"the offline judge cannot judge {what}: give --memfail-judge a model")
 
     def settles(self, question: Question) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_memfail.core import UNCONFIRMED, AnswerKind, Kind
+from pytest_memfail.core import UNCONFIRMED, AnswerKind, FactField, Kind
 
 PARTIAL: Final = "partial"
 FABRICATED: Final = "fabricated"
 HALLUCINATION: Final = "hallucination"
 OMISSION: Final = "omission"
 OTHER: Final = "other"
+
+_SHOWN: Final[tuple[FactField, ...]] = ("fact", "replaced", "question")
+"""The source of a point is a whole session, which would not fit into a prompt; its updates replace others."""
 
 KINDS: Final[dict[str, Kind]] = {
     "memory_point": Kind(
@@ -19,7 +22,7 @@ KINDS: Final[dict[str, Kind]] = {
         "in it. What one of them leaves out or gets wrong is missing.",
         recoverable="A reader of these entries alone would know all that the fact says.",
         offline="estimates",
-        shows_source=False,
+        gold=_SHOWN,
         unfaithful=PARTIAL,
     ),
     "memory_update": Kind(
@@ -30,7 +33,7 @@ KINDS: Final[dict[str, Kind]] = {
         f'give a state that is wrong or contradicts itself, and "{OTHER}" for anything else.',
         offline="estimates",
         times=True,
-        shows_source=False,
+        gold=_SHOWN,
         labels=(OMISSION, HALLUCINATION, OTHER),
         unfaithful=PARTIAL,
     ),
@@ -40,7 +43,7 @@ KINDS: Final[dict[str, Kind]] = {
         faithful="An entry gives all of it as true of the user.",
         recoverable="A reader of these entries alone would take it for true of the user.",
         offline="never",
-        shows_source=False,
+        gold=_SHOWN,
         unfaithful=UNCONFIRMED,
     ),
 }

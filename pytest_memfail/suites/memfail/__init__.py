@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_memfail.suites.memfail.kinds import MEMFAIL_ANSWERS, MEMFAIL_KINDS
 from pytest_memfail.suites.memfail.layout import PROTOCOLS, Protocol, by_digest
 from pytest_memfail.suites.memfail.row_models import ID_PATTERN, LETTERS, MODELS, Text
 from pytest_memfail.suites.memfail.shipped import shipped_data, shipped_sample
@@ -10,6 +11,8 @@ from pytest_memfail.suites.memfail.tasks import MEMFAIL_TASKS, MODULES, TASK_NAM
 __all__ = [
     "ID_PATTERN",
     "LETTERS",
+    "MEMFAIL_ANSWERS",
+    "MEMFAIL_KINDS",
     "MEMFAIL_TASKS",
     "MODELS",
     "MODULES",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_memfail.core import Evidence, Listing, Memory, Question
+from pytest_memfail.judge_names import kinds_of
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.cascade import CascadeJudge
 from pytest_memfail.judges.model import ModelJudge
@@ -131,6 +132,9 @@ class Asked:
         return [numbers(request) for request in self.requests]
 
 
+OF_MEMFAIL = kinds_of([])
+
+
 def run(
     work: Callable[[ModelJudge], Awaitable[Any]],
     answer: Answer = answer_by_rule,
@@ -150,7 +154,7 @@ async def _with_judge(work: Callable[[ModelJudge], Awaitable[Any]], url: str, op
     ledger = Ledger()
     client = ModelClient(ledger=ledger, base_url=url, api_key="any", max_retries=0, backoff_seconds=0.01)
     try:
-        return await work(ModelJudge(client, "judge", **options))
+        return await work(ModelJudge(client, "judge", **{**OF_MEMFAIL, **options}))
     except Exception as error:
         return error
     finally:

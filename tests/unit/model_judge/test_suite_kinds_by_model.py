@@ -10,7 +10,7 @@ from model_judge_cases import block, cascade, listing, run, stored
 from pydantic import BaseModel
 from suite_kinds import ANSWERS, COLOUR, DELETED, KINDS, REPAINTED, asked
 
-from pytest_memfail.core import AnswerKind, Memory, Reply, StageResult
+from pytest_memfail.core import AnswerKind, JudgeError, Memory, Reply, StageResult
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.cascade import CascadeJudge
 from pytest_memfail.llm import ReplyError
@@ -94,9 +94,18 @@ def test_a_deletion_passes_with_or_without_a_trace_of_the_request(reply, outcome
     assert (shown.outcome, shown.vacuous) == (outcome, vacuous)
 
 
-def test_kinds_that_no_suite_defined_stay_an_error():
-    error = run(lambda judge: judge.storage(COLOUR, listing("x"))).result
-    assert isinstance(error, KeyError)
+def test_kinds_that_no_suite_defined_are_an_error():
+    for stage in ("storage", "summary"):
+        asked_for = run(lambda judge, stage=stage: getattr(judge, stage)(COLOUR, listing("x")))
+        assert isinstance(asked_for.result, JudgeError)
+        assert "got a fact of the kind 'value', expected one that a suite of the run has (fact, link, " in str(
+            asked_for.result
+        )
+        assert not asked_for.requests
+    error = run(lambda judge: judge.answer(asked("colour"), [COLOUR], Reply("teal"))).result
+    assert "got a question of the kind 'colour', expected one that a suite of the run has (all_of, " in str(error)
+    error = run(lambda judge: judge.storage(COLOUR, listing("x")), kinds={}).result
+    assert str(error).endswith("(none: the judge was made without kinds)")
 
 
 # -- the cascade -------------------------------------------------------------------------------------------------------
