@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_memfail.core import Conversation, Judge, Memory, Message, Question, Reply, Suite, SystemContext, Task
-from pytest_memfail.engine import Ask, Engine, Resources, StoreJob
+from pytest_memfail.engine import Ask, Engine, StoreJob
+from pytest_memfail.hosting import Resources
 from pytest_memfail.judge_names import kinds_of
 from pytest_memfail.judges import CascadeJudge, ModelJudge, OfflineJudge
 from pytest_memfail.llm import Completion, ModelClient, ModelTestTaker, Prices, Usage, count_tokens
@@ -161,7 +162,16 @@ def estimate(
                 asks = tuple(Ask(q.id, q, q.k or k or task.k or 5) for q in plan.questions)
                 factory = built_in_system("bm25", _wraps_nothing)
                 context = SystemContext("estimate", f"store-{number}", path)
-                run = engine.begin(StoreJob(plan.id, task.name, plan, task.evidence, factory, context, asks))
+                job = StoreJob(
+                    id=plan.id,
+                    task=task.name,
+                    plan=plan,
+                    evidence=task.evidence,
+                    factory=factory,
+                    context=context,
+                    asks=asks,
+                )
+                run = engine.begin(job)
                 for ask in asks:
                     if (error := engine.wait(run.result(ask.key)).error) is not None:
                         raise error

@@ -21,7 +21,8 @@ from pytest_memfail.core import (
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import DaemonPool, Grader, Needed, Past
+from pytest_memfail.engine import Grader, Needed, Past
+from pytest_memfail.hosting import DaemonPool
 from pytest_memfail.records import Key, QuestionRecord, StoreRecord, question_record
 from pytest_memfail.results import Loaded
 from pytest_memfail.suites import CUSTOM

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from pytest_memfail.calibration.cases import LABEL_OF, Case
 from pytest_memfail.core import FactVerdict, Judge, MemfailError, worst
-from pytest_memfail.engine import DaemonPool, Grader
+from pytest_memfail.engine import Grader
+from pytest_memfail.hosting import DaemonPool
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -24,7 +24,7 @@ from pytest_memfail.core import (
     SuiteRequest,
     UsageError,
 )
-from pytest_memfail.engine import DaemonPool
+from pytest_memfail.hosting import DaemonPool
 from pytest_memfail.reading import JsonRow, read_json_rows
 
 

@@ -34,7 +34,7 @@ from pytest_memfail.core import (
     one_line,
     question_verdict,
 )
-from pytest_memfail.engine.calls import Outcomes, called, raised_as
+from pytest_memfail.hosting import Outcomes, called, raised_as
 
 NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 

@@ -10,10 +10,9 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from pytest_memfail.engine.calls import Resources
 from pytest_memfail.engine.questions import Slots
-from pytest_memfail.engine.store import StoreRun
-from pytest_memfail.engine.system import StoredTexts, StoreJob
+from pytest_memfail.engine.store import StoreJob, StoreRun
+from pytest_memfail.hosting import Resources, StoredTexts
 
 T = TypeVar("T")
 

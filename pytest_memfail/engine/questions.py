@@ -27,11 +27,19 @@ from pytest_memfail.core import (
     Trace,
     Verdict,
 )
-from pytest_memfail.engine.calls import Captured, Resources, TokenRules, called, raised_as
 from pytest_memfail.engine.grade import Grader, Needed, Past
-from pytest_memfail.engine.system import Ask, OpenSystem, Retrieved
+from pytest_memfail.hosting import Captured, OpenSystem, Resources, Retrieved, TokenRules, called, raised_as
 
 WORST_FIRST: Final = (*FAILURES, UNGRADED, VACUOUS, CORRECT)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question at one k; the key is unique within the run."""
+
+    key: str
+    question: Question
+    k: int
 
 
 @dataclass(slots=True)

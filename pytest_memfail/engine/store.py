@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_memfail.core import (
     ADDED_STAGE,
     ERROR,
     Conversation,
+    Evidence,
     Ingest,
     Listing,
     MemfailError,
@@ -23,13 +25,36 @@ from pytest_memfail.core import (
     TimedOutError,
     UsageError,
 )
-from pytest_memfail.engine.calls import CURRENT, GRACE_SECONDS, Resources, described
 from pytest_memfail.engine.grade import Needed, Past
-from pytest_memfail.engine.questions import Answerer, QuestionWindow, Result, Slots
-from pytest_memfail.engine.system import Ask, OpenSystem, StoredTexts, StoreJob, StoreReport, changes, late_entries
+from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots
+from pytest_memfail.hosting import (
+    CURRENT,
+    GRACE_SECONDS,
+    HostedStore,
+    OpenSystem,
+    Resources,
+    StoredTexts,
+    StoreReport,
+    changes,
+    described,
+    late_entries,
+)
 
 FILLS: Final = 2
 """Maximum number of fills of a store: a store is filled once more after a call of the system hung."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreJob(HostedStore):
+    """A store to fill, and its selected questions in the order in which the caller waits for them."""
+
+    task: str
+    evidence: Mapping[str, Evidence]
+    asks: tuple[Ask, ...]
+    suspects: frozenset[str] = frozenset()
+    """Keys that were in flight when a process died. They are asked only when waited for, and alone."""
+    known: Mapping[tuple[str, int], Needed] = field(default_factory=dict)
+    """Outcomes of questions in an earlier run, by id and k. A needed question with a known outcome is not asked again."""
 
 
 class StoreRun:

@@ -406,7 +406,7 @@ class Reporting:
         if settings.resume:
             lines.append(f"memfail: {run.resumed}")
         if (folder := settings.reuse_stores) is not None:
-            from pytest_memfail.engine import kept_in
+            from pytest_memfail.hosting import kept_in
 
             lines.append(
                 f"memfail: filled stores are kept in {_short(folder, self._config)} ({kept_in(folder)} so far) and reused"

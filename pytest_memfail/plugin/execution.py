@@ -37,21 +37,8 @@ from pytest_memfail.core import (
     is_held,
     mask_known,
 )
-from pytest_memfail.engine import (
-    CURRENT,
-    Ask,
-    Captured,
-    Engine,
-    Limits,
-    NoJournal,
-    Resources,
-    Result,
-    Shelf,
-    StoreJob,
-    StoreReport,
-    StoreRun,
-    TokenRules,
-)
+from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
+from pytest_memfail.hosting import CURRENT, Captured, Journal, Limits, Resources, Shelf, StoreReport, TokenRules
 from pytest_memfail.plugin.collection import QuestionItem, asked_by, release, short_repr, shown_as
 from pytest_memfail.plugin.options import Settings
 from pytest_memfail.plugin.outcome import (
@@ -476,19 +463,17 @@ class Runtime:
         path = request.getfixturevalue("tmp_path_factory").mktemp(f"memfail-{store_id}")
         chat = None if self._models is None else self._models.chat
         context = SystemContext(self._run_id, store_id, path, self.run.settings.system_options, chat=chat)
-        asks = tuple(self._todo.get(unit.id, {}).values())
-        known = self.run.recorded_of(unit)
         job = StoreJob(
-            unit.id,
-            unit.task.name,
-            unit.plan,
-            unit.task.evidence,
-            factory,
-            context,
-            asks,
-            suspects,
-            self._shelf(),
-            known,
+            id=unit.id,
+            task=unit.task.name,
+            plan=unit.plan,
+            evidence=unit.task.evidence,
+            factory=factory,
+            context=context,
+            asks=tuple(self._todo.get(unit.id, {}).values()),
+            suspects=suspects,
+            shelf=self._shelf(),
+            known=self.run.recorded_of(unit),
         )
         opened = self._open[unit.id] = _Open(self._engine.begin(job), path)
         return opened
@@ -539,7 +524,7 @@ class Runtime:
             assistant_turns=settings.assistant_turns,
             concurrency=settings.concurrency,
             tokens=TokenRules(count_tokens, first_tokens, settings.shown_tokens),
-            journal=self._journal or NoJournal(),
+            journal=self._journal or Journal(),
             on_progress=self._tick,
             limits=Limits(*settings.timeout),
             outcomes=OUTCOMES,
@@ -932,7 +917,7 @@ def new_folder() -> tuple[Path, int]:
     return folder, lock
 
 
-class FileJournal:
+class FileJournal(Journal):
     """Append events to the journal of this process. Plain writes survive the death of the process."""
 
     def __init__(self, folder: Path, process: str) -> None:

@@ -339,7 +339,7 @@ def _reuse_folder(given: Given) -> Path | None:
         return None
     if value.lower() in ("on", "yes", "true", "1"):
         return cache_folder(given.config) / "stores"
-    from pytest_memfail.engine import is_ours
+    from pytest_memfail.hosting import is_ours
 
     folder = a_path(given)
     # without the = the option would take the next word, which may well be what was to be run

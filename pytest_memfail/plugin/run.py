@@ -398,7 +398,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         if factory is not None:
             run.system_models = models_of_system(factory, settings)
             if settings.reuse_stores is not None and isinstance(factory, type):
-                from pytest_memfail.engine import check_reusable
+                from pytest_memfail.hosting import check_reusable
 
                 check_reusable(factory, settings.system)  # other factories are checked with the first store
         check_models(config, settings, run.system_models)
@@ -494,7 +494,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
             )
         return found
 
-    from pytest_memfail.engine import check_factory
+    from pytest_memfail.hosting import check_factory
 
     factory = find(settings.system)
     check_factory(factory, f"--memfail-system={settings.system}")

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_memfail.core import FAILURES, Conversation, Listing, Memory, Message, StageResult, Trace, WrongTypeError
-from pytest_memfail.engine import DaemonPool, Grader, is_listed, memories_from
-from pytest_memfail.engine.system import changes, truncation_message, unlisted_sentinels
+from pytest_memfail.engine import Grader
+from pytest_memfail.hosting import DaemonPool, is_listed, memories_from
+from pytest_memfail.hosting.listing import changes, truncation_message, unlisted_sentinels
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.records import FactRecord, Header, StageRecord, from_json, question_record, write_record

@@ -29,12 +29,13 @@ ALLOWED = {
     "judges": {"core", "llm"},
     "records": {"core"},
     "results": {"core", "records"},
-    "engine": {"core"},
+    "hosting": {"core"},
+    "engine": {"core", "hosting"},
     "report": {"core", "records", "results"},
     "llm": {"core"},
-    "calibration": {"core", "engine", "judges", "reading", "suites"},
+    "calibration": {"core", "engine", "hosting", "judges", "reading", "suites"},
     "generate": {"core", "llm", "suites"},
-    "testing": {"core", "engine", "judges", "llm", "records", "report", "results", "systems", "suites"},
+    "testing": {"core", "engine", "hosting", "judges", "llm", "records", "report", "results", "systems", "suites"},
 }
 """Of our own folders, those that a folder may import besides itself; only `plugin` is not restricted."""
 

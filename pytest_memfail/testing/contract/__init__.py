@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import MemfailError, UnknownNameError, UsageError, WrongTypeError, one_line
-from pytest_memfail.engine import DaemonPool
+from pytest_memfail.hosting import DaemonPool
 from pytest_memfail.testing.contract.bench import Bench, BrokenError, NotApplicableError
 from pytest_memfail.testing.contract.checks import CHECKS, Check
 from pytest_memfail.testing.contract.report import CheckResult, ContractError, ContractReport

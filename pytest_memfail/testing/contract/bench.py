@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_memfail.core import Chat, Conversation, Memory, MemorySystemError, SystemContext
-from pytest_memfail.engine import Lane, described_by, memories_from, open_system
+from pytest_memfail.hosting import Lane, described_by, memories_from, open_system
 from pytest_memfail.testing.contract.samples import MANY, numbered, without
 
 

@@ -23,7 +23,8 @@ from pytest_memfail.core import (
     StorePlan,
     SystemContext,
 )
-from pytest_memfail.engine import Ask, Engine, Resources, Result, Shelf, StoreJob, StoreReport, StoreRun
+from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
+from pytest_memfail.hosting import Resources, Shelf, StoreReport
 
 PATIENCE = 10
 """Seconds that a test waits for what must happen; reached only where it never does."""
@@ -198,7 +199,16 @@ class Bench:
         context = SystemContext("run", name, self.path)
         return self.engine.begin(
             StoreJob(
-                name, "t", stored, evidence(facts), factory, context, asks, frozenset(suspects), shelf, known or {}
+                id=name,
+                task="t",
+                plan=stored,
+                evidence=evidence(facts),
+                factory=factory,
+                context=context,
+                asks=asks,
+                suspects=frozenset(suspects),
+                shelf=shelf,
+                known=known or {},
             )
         )
 

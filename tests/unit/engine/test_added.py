@@ -8,7 +8,7 @@ import pytest
 from engine_fakes import ExactJudge, Store, names, question, said
 
 from pytest_memfail.core import Ingest, Probe, StageResult
-from pytest_memfail.engine import Shelf
+from pytest_memfail.hosting import Shelf
 
 
 class AddedJudge(ExactJudge):

@@ -9,7 +9,7 @@ import pytest
 from engine_fakes import AsyncStore, ExactJudge, Store, fact, names, plan
 
 from pytest_memfail.core import JudgeError, MemfailError, MemorySystemError, Reply
-from pytest_memfail.engine import TokenRules
+from pytest_memfail.hosting import TokenRules
 
 
 class Panic(BaseException):

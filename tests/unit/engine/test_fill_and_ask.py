@@ -23,7 +23,7 @@ from pytest_memfail.core import (
     StageResult,
     WrongTypeError,
 )
-from pytest_memfail.engine import CURRENT, TokenRules
+from pytest_memfail.hosting import CURRENT, TokenRules
 
 
 def test_a_store_is_filled_in_order_flushed_listed_asked_listed_again_and_closed(bench):

@@ -9,7 +9,7 @@ import pytest
 from engine_fakes import PATIENCE, AsyncStore, Store, fact, names, plan, question, said, wait
 
 from pytest_memfail.core import Ingest, MemorySystemError, Probe, TimedOutError
-from pytest_memfail.engine import Limits
+from pytest_memfail.hosting import Limits
 
 SOON = Limits(store=0.1, retrieve=0.1)
 

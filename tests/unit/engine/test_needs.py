@@ -11,7 +11,8 @@ from engine_fakes import PASSED, PATIENCE, AsyncStore, ExactJudge, names, questi
 from engine_fakes import Store as Searched
 
 from pytest_memfail.core import Ingest, Probe, Reply, StageResult, UsageError
-from pytest_memfail.engine import Limits, Needed, NoJournal, Shelf
+from pytest_memfail.engine import Needed
+from pytest_memfail.hosting import Journal, Limits, Shelf
 
 
 class Store(Searched):
@@ -242,7 +243,7 @@ def test_a_fill_that_fails_after_the_hidden_question_fails_the_one_that_needs_it
     assert "disk full" in str(bench.get(run, "q-2@5").error)
 
 
-class Journal(NoJournal):
+class Noted(Journal):
     def __init__(self):
         self.events = []
 
@@ -254,7 +255,7 @@ class Journal(NoJournal):
 
 
 def test_the_journal_names_the_selected_question_for_a_hidden_one(make_bench):
-    bench = make_bench(journal=(journal := Journal()))
+    bench = make_bench(journal=(journal := Noted()))
     names(bench.all(bench.begin(Store, STEPS, selected=only("q-4"))))
     assert {key for _, key in journal.events} == {"q-4@5"}
     assert [event for event, _ in journal.events] == ["started", "ended"] * (len(journal.events) // 2)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_memfail.core import Memory, WrongTypeError
-from pytest_memfail.engine import memories_from
+from pytest_memfail.hosting import memories_from
 
 
 def one(entry: Any) -> Memory:

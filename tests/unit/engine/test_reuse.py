@@ -12,8 +12,8 @@ import pytest
 from engine_fakes import Store, names, question, said
 
 from pytest_memfail.core import Conversation, Ingest, Listing, Memory, Message, Probe, SnapshotError
-from pytest_memfail.engine import Shelf, is_ours, kept_in
-from pytest_memfail.engine.shelf import code_of, next_link
+from pytest_memfail.hosting import Shelf, is_ours, kept_in
+from pytest_memfail.hosting.shelf import code_of, next_link
 
 TWO_PROBES = (
     Ingest(said(0)),
@@ -137,7 +137,7 @@ def test_each_conversation_is_hashed_once_however_many_probes_follow(make_bench,
         hashed.extend(conversation.id for conversation in segment)
         return next_link(before, segment)
 
-    monkeypatch.setattr("pytest_memfail.engine.shelf.next_link", counted)
+    monkeypatch.setattr("pytest_memfail.hosting.shelf.next_link", counted)
     steps = [step for i in range(6) for step in (Ingest(said(i)), Probe((question(i),)))]
     bench = make_bench()
     run = bench.begin(keeping, tuple(steps), shelf=shelf)

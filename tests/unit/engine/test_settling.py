@@ -56,7 +56,7 @@ def test_a_system_that_was_asked_too_early_is_reported(bench):
 
 
 def test_a_system_that_never_settles_is_an_error(make_bench):
-    from pytest_memfail.engine import Limits
+    from pytest_memfail.hosting import Limits
 
     class Never(Store):
         def settled(self):

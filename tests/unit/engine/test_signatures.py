@@ -6,7 +6,7 @@ import pytest
 from engine_fakes import Store, names, plan
 
 from pytest_memfail.core import UsageError, WrongTypeError
-from pytest_memfail.engine import check_factory
+from pytest_memfail.hosting import check_factory
 
 
 def error_of(bench, kind):

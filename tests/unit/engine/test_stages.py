@@ -8,7 +8,7 @@ import pytest
 from engine_fakes import FAILED, PASSED, ExactJudge, Store, fact, names, question, said
 
 from pytest_memfail.core import STAGES, Ingest, Probe, Reply, StageResult
-from pytest_memfail.engine import Shelf
+from pytest_memfail.hosting import Shelf
 
 ONE = [Ingest(said(0))]
 

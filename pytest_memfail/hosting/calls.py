@@ -8,14 +8,13 @@ import inspect
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
-from pytest_memfail.core import Judge, MemfailError, MemorySystemError, TestTaker, TimedOutError, one_line
+from pytest_memfail.core import MemfailError, MemorySystemError, TimedOutError, one_line
 
 T = TypeVar("T")
 
@@ -90,70 +89,6 @@ class DaemonPool(Executor):
                     future.set_result(result)
             del job, future, call
             self._idle.release()
-
-
-class Journal(Protocol):
-    """Record when fills and questions start and end, so that the cause of a crash can be named afterwards."""
-
-    def fill_started(self, store: str) -> None: ...
-    def fill_ended(self, store: str) -> None: ...
-    def question_started(self, key: str) -> None: ...
-    def question_ended(self, key: str) -> None: ...
-
-
-class NoJournal:
-    """A journal that records nothing."""
-
-    def fill_started(self, store: str) -> None: ...
-    def fill_ended(self, store: str) -> None: ...
-    def question_started(self, key: str) -> None: ...
-    def question_ended(self, key: str) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class TokenRules:
-    """How to count and cut tokens, and how many a question may be shown."""
-
-    count: Callable[[Sequence[str]], int]
-    """Returns the number of tokens in all texts."""
-    first: Callable[[str, int], str]
-    """Returns the start of a text, at most this many tokens long."""
-    limit: int | None = None
-    """Maximum number of tokens shown per question; None means no limit."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resources:
-    """The resources that all stores of a process share."""
-
-    judge: Judge
-    test_taker: TestTaker | None = None
-    """Answers the questions from the memories shown; None to leave them unanswered."""
-    again: Sequence[tuple[Judge, TestTaker | None]] = ()
-    """The judge and test-taker for each repeat of a question."""
-    assistant_turns: bool = False
-    """Whether the test-taker answers each stored message."""
-    concurrency: int = 32
-    """Maximum number of questions in flight."""
-    tokens: TokenRules | None = None
-    """How to count tokens; None to count no tokens."""
-    journal: Journal = field(default_factory=NoJournal)
-    on_progress: Callable[[str, int, int], object] = lambda *_: None
-    """Called with a store's id, the number of its conversations stored so far, and their total."""
-    limits: Limits = DEFAULT_LIMITS
-    outcomes: Outcomes = ()
-    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-    """Waits the given number of seconds before a conversation is stored again."""
-
-    @property
-    def window(self) -> int:
-        """Maximum number of a store's questions answered ahead of the waiting thread."""
-        return max(64, 4 * self.concurrency)
-
-    @cached_property
-    def pool(self) -> DaemonPool:
-        """Threads for sync judges, sync test-takers, and work that would block the loop."""
-        return DaemonPool(self.concurrency, "memfail-judge")
 
 
 class Lane:

@@ -25,7 +25,7 @@ from pytest_memfail.core import (
     mask_options,
     public,
 )
-from pytest_memfail.engine.calls import Lane
+from pytest_memfail.hosting.calls import Lane
 
 OPTION: Final = "--memfail-reuse-stores"
 FORMAT: Final = 2

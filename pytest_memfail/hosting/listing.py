@@ -1,0 +1,199 @@
+"""Read what a memory system returns, and check its listing: is it complete, and this store's own?"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from pytest_memfail.core import Conversation, Listing, Memory, MemorySystemError, WrongTypeError, one_line
+from pytest_memfail.hosting.calls import guarded, raised_as
+
+TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
+TIME_NAMES: Final = ("timestamp", "created_at")
+EXPECTED: Final = "expected a list of strings, of mappings with a 'text', or of objects with a .text"
+SAME: Final = 0.8
+"""Share of an entry's words that another must contain to count as the same entry with a prefix or changed punctuation."""
+LEAST_CHARACTERS: Final = 20
+"""Shorter texts may be alike by chance."""
+
+
+# -- what a system returns ---------------------------------------------------------------------------------------------
+
+
+def memories_from(value: object, method: str, about: str = "") -> tuple[Memory, ...]:
+    """Convert the value that `method` returned to memories; `about` names the question in error messages.
+
+    Raises `WrongTypeError` naming the method, the type got and the type expected, and `MemorySystemError` if an entry
+    raises while it is read.
+    """
+    with raised_as(MemorySystemError, f"reading what {method}() returned", about):
+        return guarded(_memories, value, method, about)
+
+
+def _memories(value: object, method: str, about: str) -> tuple[Memory, ...]:
+    if value is None or isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise WrongTypeError(f"{method}() returned {_kind(value)}; {EXPECTED}{about}")
+    return tuple(_memory(entry, i, method, about) for i, entry in enumerate(value))
+
+
+def _memory(entry: object, i: int, method: str, about: str) -> Memory:
+    if isinstance(entry, str):
+        return Memory(entry)
+
+    def get(*names: str) -> Any:
+        """Return the first of these fields that the entry has; None if it has none."""
+        values = (entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None) for name in names)
+        return next((value for value in values if value is not None), None)
+
+    text = get(*TEXT_NAMES)
+    if not isinstance(text, str):
+        what = _kind(entry) if text is None else f"an entry whose text is {_kind(text)}"
+        raise WrongTypeError(f"{method}() returned {what} at index {i}; {EXPECTED}{about}")
+    identity, score, metadata, when = get("id"), get("score"), get("metadata"), get(*TIME_NAMES)
+    return Memory(
+        text,
+        None if identity is None else str(identity),
+        _score(score, i, method, about),
+        when.isoformat() if isinstance(when, datetime) else None if when is None else str(when),
+        {str(k): str(v) for k, v in metadata.items()} if isinstance(metadata, Mapping) else {},
+    )
+
+
+def _score(score: Any, i: int, method: str, about: str) -> float | None:
+    if score is None:
+        return None
+    try:
+        number = float(score)  # numpy's scalars too
+    except (TypeError, ValueError, OverflowError):
+        raise WrongTypeError(
+            f"{method}() returned the score {one_line(repr(score), 40)} at index {i}; expected a number (higher is better) "
+            f"or None{about}"
+        ) from None
+    # a score that is not finite counts as no score: it ranks nothing, and JSON cannot hold it
+    return number if math.isfinite(number) else None
+
+
+def _kind(value: object) -> str:
+    name = type(value).__qualname__
+    return name if value is None or name == "coroutine" else f"{name} {one_line(repr(value), 60)}"
+
+
+# -- listings ----------------------------------------------------------------------------------------------------------
+
+
+class StoredTexts:
+    """Track the texts of all stores of a process, to detect stores that share state.
+
+    Typical causes are a class attribute, a global, or a file or collection with a fixed name.
+    """
+
+    def __init__(self) -> None:
+        self._stores: dict[int, set[str]] = {}
+        """By the hash of a text: the texts themselves are dropped with their store."""
+        self._listed: dict[str, set[str]] = {}
+        self._longest: dict[str, str] = {}
+
+    def add(self, store: str, conversations: Iterable[Conversation]) -> None:
+        """Record the texts that will be stored in a store."""
+        for conversation in conversations:
+            for message in conversation.messages:
+                if len(message.content) >= LEAST_CHARACTERS:
+                    self._stores.setdefault(hash(message.content), set()).add(store)
+                    if len(message.content) > len(self._longest.get(store, "")):
+                        self._longest[store] = message.content
+
+    def listed(self, store: str, texts: Iterable[str]) -> None:
+        """Record the texts that an open store lists."""
+        self._listed[store] = set(texts)
+
+    def forget(self, store: str) -> None:
+        """Forget the listing of a closed store."""
+        self._listed.pop(store, None)
+
+    def of_another(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> tuple[str, str] | None:
+        """Return the first text that belongs to another store and not to this one, with that store; None without one.
+
+        `own` is what is stored in this one.
+        """
+        for text in texts:
+            stores = self._stores.get(hash(text))
+            if stores is not None and store not in stores:
+                return text, min(stores)
+        for other, sentinel in self._longest.items():  # within an entry, beside a role or a time
+            if other != store and any(sentinel in text for text in texts) and not holds(own, sentinel):
+                return sentinel, other
+        return None
+
+    def sentinel_of_another(self, store: str, own: Sequence[Conversation]) -> tuple[str, str] | None:
+        """Return a text that another open store holds and this one does not, with that store, the last that was listed."""
+        others = [other for other in reversed(self._listed) if other != store and other in self._longest]
+        return next(((text, other) for other in others if not holds(own, text := self._longest[other])), None)
+
+    def source_of(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> str | None:
+        """Return the other store that this store's new texts came from; None if unknown."""
+        if (found := self.of_another(store, texts, own)) is not None:
+            return found[1]
+        for other, listed in self._listed.items():
+            if other != store and 2 * sum(text in listed for text in texts) > len(texts):
+                return other
+        return None
+
+
+def holds(conversations: Iterable[Conversation], text: str) -> bool:
+    """Return whether a message of the conversations holds a text."""
+    return any(text in message.content for conversation in conversations for message in conversation.messages)
+
+
+def late_entries(conversations: Iterable[Conversation], texts: Sequence[str]) -> int:
+    """Return how many of the texts hold a message of the conversations."""
+    own = [m.content for c in conversations for m in c.messages if len(m.content) >= LEAST_CHARACTERS]
+    return sum(any(message in text for message in own) for text in texts)
+
+
+def unlisted_sentinels(conversations: Sequence[Conversation], listing: Listing) -> list[Conversation]:
+    """Return those of the first, middle and last stored conversations that no entry of the listing seems to hold.
+
+    A listing cut to a page misses at least two of them. The check costs nothing for most systems, and writes nothing.
+    """
+    if not conversations:
+        return []
+    last = len(conversations) - 1
+    sentinels = [conversations[i] for i in sorted({0, last // 2, last})]
+    texts = {memory.text for memory in listing.memories}
+    return [c for c in sentinels if not any(m.content in texts for m in c.messages) and not _visible(c.text, listing)]
+
+
+def is_listed(memory: Memory, listing: Listing) -> bool:
+    """Return whether the listing holds a retrieved entry: by id, by text, or by most of its words (systems add prefixes)."""
+    if memory.id is not None and any(other.id == memory.id for other in listing.memories):
+        return True
+    return any(memory.text == other.text for other in listing.memories) or _visible(memory.text, listing)
+
+
+def truncation_message(memory: Memory, listing: Listing) -> str:
+    """Return the error message for a listing that leaves out a retrieved entry."""
+    return (
+        f"get_all_memories() lists {len(listing.memories)} entries and leaves out one that retrieve_memories() returns "
+        f"({one_line(repr(memory.text), 80)}): return every entry, not a page (default page sizes of 10 or 20 are common); or it "
+        "came late: offer settled() if the system stores in the background"
+    )
+
+
+def changes(before: Listing, after: Listing) -> tuple[int, int]:
+    """Return how many entries the second listing adds, and how many it lacks."""
+    first, second = (Counter(memory.text for memory in listing.memories) for listing in (before, after))
+    return (second - first).total(), (first - second).total()
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _visible(text: str, listing: Listing) -> bool:
+    wanted = _words(text)
+    need = SAME * len(wanted)
+    return bool(wanted) and any(len(wanted & _words(memory.text)) >= need for memory in listing.memories)
