@@ -21,17 +21,23 @@ PYTHON_OF_BASIC_MEMORY = "3.12"
 
 
 def keeper(request: Mapping[str, Any]) -> str | Reply:
-    """Stores each message of the user as an entity, and searches for each longer word of a question."""
+    """Stores each message of the user as an entity or note, and searches for each longer word of a question."""
     messages = request["messages"]
+    tools = {tool["function"]["name"] for tool in request["tools"]}
+    is_graph = "search_nodes" in tools  # server-memory; else basic-memory
     text = messages[1]["content"]
     if messages[-1]["role"] == "tool":
         return Reply("Done.")
     if not text.startswith("<conversation>"):
         words = dict.fromkeys(word for word in re.findall(r"\w+", text.lower()) if len(word) > 4)
-        return Reply("", tool_calls=tuple(ToolCall("search_nodes", {"query": word}) for word in words))
+        tool = "search_nodes" if is_graph else "search_notes"
+        return Reply("", tool_calls=tuple(ToolCall(tool, {"query": word}) for word in words))
     said = [json.loads(line)["content"] for line in text.split("\n")[1:-1] if json.loads(line)["role"] == "user"]
-    entities = [{"name": each[:80], "entityType": "memory", "observations": [each]} for each in said]
-    return Reply("", tool_calls=(ToolCall("create_entities", {"entities": entities}),))
+    if is_graph:
+        entities = [{"name": each[:80], "entityType": "memory", "observations": [each]} for each in said]
+        return Reply("", tool_calls=(ToolCall("create_entities", {"entities": entities}),))
+    notes = [{"title": re.sub(r"\W+", " ", each)[:80], "directory": "notes", "content": each} for each in said]
+    return Reply("", tool_calls=tuple(ToolCall("write_note", note) for note in notes))
 
 
 def run(tmp_path: Path, text: str, *words: str) -> str:
@@ -43,6 +49,14 @@ def run(tmp_path: Path, text: str, *words: str) -> str:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert " error" not in done.stdout.splitlines()[-1], done.stdout
     return done.stdout
+
+
+def run_agent(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
+    """Run in mode `agent`, with `keeper` at the local endpoint."""
+    with LocalEndpoint(keeper) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        return run(tmp_path, text, "--memfail-system-option=mode=agent", "--memfail-system-option=model=m", *words)
 
 
 def held(output: str, task: str) -> float:
@@ -65,33 +79,36 @@ def test_server_memory_searches_the_whole_question_as_a_substring(tmp_path):
 @needs_npx
 def test_a_client_that_searches_single_words_finds_more_in_server_memory(tmp_path, monkeypatch):
     pytest.importorskip("mcp")
-    with LocalEndpoint(keeper) as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        agent = ["--memfail-system-option=mode=agent", "--memfail-system-option=model=m", "--memfail-limit=20"]
-        output = run(tmp_path, "kind: mcp\npreset: server-memory\n", *agent)
-    print(output)
+    output = run_agent(tmp_path, "kind: mcp\npreset: server-memory\n", monkeypatch, "--memfail-limit=20")
     assert held(output, "all") > 50
 
 
-def basic_memory() -> str | None:
-    """The command of basic-memory; None where its Python is missing."""
-    uvx = shutil.which("uvx") or shutil.which("uv")
-    if uvx is None:
-        return None
-    words = [uvx] if uvx.endswith("uvx") else [uvx, "tool", "run"]
-    command = [*words, "--python", PYTHON_OF_BASIC_MEMORY, "basic-memory==0.24.1"]
-    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
-    return " ".join([*command, "mcp"]) if done.returncode == 0 else None
-
-
-def test_basic_memory_finds_what_its_words_find(tmp_path):
+@pytest.fixture(scope="module")
+def basic_memory() -> str:
+    """The YAML file of basic-memory, with a Python that it runs in."""
     pytest.importorskip("mcp")
-    if (command := basic_memory()) is None:
-        pytest.skip(f"needs uvx and Python {PYTHON_OF_BASIC_MEMORY}")
-    text = f"kind: mcp\npreset: basic-memory\ncommand: {command}\n"
-    output = run(tmp_path, text, "--memfail-limit=5", "--memfail-tasks=conditional_facts_easy,long_hop")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    if (uv := shutil.which("uv", path=path)) is None:
+        pytest.skip("needs uv")
+    pyenv = map(str, Path.home().glob(".pyenv/versions/3.1[2-9]*/bin/python"))
+    for python in (sys.executable, *pyenv, PYTHON_OF_BASIC_MEMORY):  # the last may be fetched
+        command = [uv, "tool", "run", "--python", python, "basic-memory==0.24.1"]
+        if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode == 0:
+            return f"kind: mcp\npreset: basic-memory\ncommand: {' '.join([*command, 'mcp'])}\n"
+    pytest.skip(f"needs Python {PYTHON_OF_BASIC_MEMORY}, and PyPI")
+
+
+FEW = ("--memfail-limit=5", "--memfail-tasks=conditional_facts_easy,long_hop")
+
+
+def test_basic_memory_finds_what_its_words_find(tmp_path, basic_memory):
+    output = run(tmp_path, basic_memory, *FEW)
     assert held(output, "conditional_facts_easy") > held(output, "long_hop")
+
+
+def test_a_client_that_searches_single_words_finds_more_in_basic_memory(tmp_path, basic_memory, monkeypatch):
+    output = run_agent(tmp_path, basic_memory, monkeypatch, *FEW)
+    assert held(output, "conditional_facts_easy") > 50
 
 
 @needs_npx
