@@ -86,7 +86,8 @@ class McpConnection:
                 work.cancel()
                 await asyncio.wait({work}, timeout=1)
         if (error := work.exception()) is not None:
-            raise MemorySystemError(f"{what} failed: {one_line(error, 160)}{self._last_line()}")
+            place = f"; see whether {self._config.url} still runs" if self._config.url else self._last_line()
+            raise MemorySystemError(f"{what} failed: {one_line(error, 160)}{place}")
         result = work.result()
         texts = [block.text for block in result.content if block.type == "text"]
         if result.is_error:

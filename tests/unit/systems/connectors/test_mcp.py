@@ -174,7 +174,12 @@ def over_http():
         return "ok"
 
     @memory.tool()
-    def find(user: str, query: str, k: int) -> dict[str, list[str]]:
+    async def find(user: str, query: str, k: int) -> dict[str, list[str]]:
+        if query in ("hang up", "end"):
+            server.should_exit = query == "end"
+            for connection in list(server.server_state.connections):
+                connection.transport.abort()
+            await asyncio.sleep(20)
         words = set(query.lower().split())
         found = sorted(notes.get(user, []), key=lambda note: -len(words & set(note.lower().split())))
         return {"memories": found[:k]}
@@ -203,6 +208,22 @@ def test_a_server_over_http_keeps_the_contract(over_http, describe):
         yaml_system(describe(f"kind: mcp\nurl: {over_http}\n{calls}")), checks="round-trip,isolation,close"
     )
     assert not report.failed
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("way", ["hang up", "end"])
+def test_a_connection_lost_half_way_is_an_error_of_one_line(over_http, use, talk, way):
+    calls = CALLS.replace("arguments: {", "arguments: {user: a, ").replace("all,", "all, arguments: {user: a},")
+
+    async def work(system):
+        await system.store_conversation(talk("a", "The boat is blue."))
+        assert len(await system.retrieve_memories("the boat", talk("q"), 5)) == 1
+        await system.retrieve_memories(way, talk("q"), 5)
+
+    said = r"^search: the tool 'find' failed: .*; see whether http://127\.0\.0\.1:\d+/mcp still runs$"
+    with pytest.raises(MemorySystemError, match=said) as caught:
+        use(f"kind: mcp\nurl: {over_http}\n{calls}timeout: 10\n", work)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_server_that_is_not_there(use):
