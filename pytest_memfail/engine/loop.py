@@ -26,7 +26,7 @@ class Engine:
     def __init__(self, resources: Resources) -> None:
         """Start the loop."""
         self.resources = resources
-        self._slots, self._texts = Slots(resources.concurrency), StoredTexts()
+        self._slots, self._texts = Slots(resources.concurrency), StoredTexts(resources.shared)
         self._stores: list[StoreRun] = []
         self._closed = False
         self._ending: asyncio.Task[None] | None = None

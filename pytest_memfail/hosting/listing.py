@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, Listing, Memory, MemorySystemError, WrongTypeError, one_line
+from pytest_memfail.core import Conversation, Listing, Memory, MemorySystemError, WrongTypeError, one_line, write_whole
 from pytest_memfail.hosting.calls import guarded, raised_as
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
@@ -86,16 +89,20 @@ def _kind(value: object) -> str:
 
 
 class StoredTexts:
-    """Track the texts of all stores of a process, to detect stores that share state.
+    """Track the texts of all stores, to detect stores that share state.
 
-    Typical causes are a class attribute, a global, or a file or collection with a fixed name.
+    Typical causes are a class attribute, a global, or a file or collection with a fixed name. In `shared`, a folder, the
+    processes of a run tell each other a text of each store that they have listed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Path | None = None) -> None:
         self._stores: dict[int, set[str]] = {}
         """By the hash of a text: the texts themselves are dropped with their store."""
         self._listed: dict[str, set[str]] = {}
         self._longest: dict[str, str] = {}
+        self._shared = shared
+        self._elsewhere: dict[Path, str] = {}
+        """The stores that other processes have listed, by their files; our own files have no store."""
 
     def add(self, store: str, conversations: Iterable[Conversation]) -> None:
         """Record the texts that will be stored in a store."""
@@ -109,6 +116,17 @@ class StoredTexts:
     def listed(self, store: str, texts: Iterable[str]) -> None:
         """Record the texts that an open store lists."""
         self._listed[store] = set(texts)
+        if self._shared is not None and store in self._longest:
+            file = self._shared / f"{hashlib.sha256(store.encode()).hexdigest()[:16]}.stored"
+            self._elsewhere[file] = ""
+            write_whole(file, json.dumps([store, self._longest[store]]))
+
+    def _read_others(self) -> None:
+        for file in self._shared.glob("*.stored") if self._shared is not None else ():
+            if file not in self._elsewhere:
+                store, text = json.loads(file.read_bytes())
+                self._elsewhere[file] = store
+                self._longest.setdefault(store, text)
 
     def forget(self, store: str) -> None:
         """Forget the listing of a closed store."""
@@ -119,6 +137,7 @@ class StoredTexts:
 
         `own` is what is stored in this one.
         """
+        self._read_others()
         for text in texts:
             stores = self._stores.get(hash(text))
             if stores is not None and store not in stores:
@@ -128,10 +147,16 @@ class StoredTexts:
                 return sentinel, other
         return None
 
-    def sentinel_of_another(self, store: str, own: Sequence[Conversation]) -> tuple[str, str] | None:
-        """Return a text that another open store holds and this one does not, with that store, the last that was listed."""
-        others = [other for other in reversed(self._listed) if other != store and other in self._longest]
-        return next(((text, other) for other in others if not holds(own, text := self._longest[other])), None)
+    def sentinels_of_others(self, store: str, own: Sequence[Conversation]) -> list[tuple[str, str]]:
+        """Return texts that another store holds and this one does not, with that store.
+
+        One is of the last open store that was listed here, and one of the last that was listed in another process.
+        """
+        found = []
+        for stores in (list(self._listed), list(self._elsewhere.values())):
+            others = [other for other in reversed(stores) if other != store and other in self._longest]
+            found += [(text, other) for other in others if not holds(own, text := self._longest[other])][:1]
+        return found
 
     def source_of(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> str | None:
         """Return the other store that this store's new texts came from; None if unknown."""

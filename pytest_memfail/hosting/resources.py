@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from pytest_memfail.core import Judge, TestTaker
 from pytest_memfail.hosting.calls import DEFAULT_LIMITS, DaemonPool, Limits, Outcomes
@@ -48,6 +49,8 @@ class Resources:
     tokens: TokenRules | None = None
     """How to count tokens; None to count no tokens."""
     journal: Journal = field(default_factory=Journal)
+    shared: Path | None = None
+    """A folder that all processes of the run share; None if there is only one."""
     on_progress: Callable[[str, int, int], object] = lambda *_: None
     """Called with a store's id, the number of its conversations stored so far, and their total."""
     limits: Limits = DEFAULT_LIMITS

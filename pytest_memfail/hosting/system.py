@@ -253,14 +253,12 @@ class OpenSystem:
         """
         if not getattr(self._system, "remote", False):
             return
-        if (found := self._texts.sentinel_of_another(self._job.id, self._job.plan.conversations)) is None:
-            return
-        sentinel, other = found
-        if any(sentinel in memory.text for memory in (await self.retrieve(sentinel, 5, "")).memories):
-            raise MemorySystemError(
-                f"retrieve_memories() of the store {self._job.id} returns {one_line(repr(sentinel), 60)}, which was stored in the "
-                f"store {other}: the stores share state; {ADVICE}"
-            )
+        for sentinel, other in self._texts.sentinels_of_others(self._job.id, self._job.plan.conversations):
+            if any(sentinel in memory.text for memory in (await self.retrieve(sentinel, 5, "")).memories):
+                raise MemorySystemError(
+                    f"retrieve_memories() of the store {self._job.id} returns {one_line(repr(sentinel), 60)}, which was stored "
+                    f"in the store {other}: the stores share state; {ADVICE}"
+                )
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
         """Keep the store for later runs if the run reuses stores."""

@@ -525,6 +525,7 @@ class Runtime:
             concurrency=settings.concurrency,
             tokens=TokenRules(count_tokens, first_tokens, settings.shown_tokens),
             journal=self._journal or Journal(),
+            shared=self._journals,
             on_progress=self._tick,
             limits=Limits(*settings.timeout),
             outcomes=OUTCOMES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,18 @@ def test_a_service_that_lags_gets_the_verdicts_of_one_that_does_not(project, ser
     assert len(verdicts[0]) == 4
     assert "in the background" not in printed[1]
     assert "in the background" in printed[2]
+
+
+def test_a_leak_between_workers_is_an_error_that_names_both_stores(project, serve):
+    serve(0, "")
+    path = project.pytester.path / "memory.yaml"
+    text = path.read_text(encoding="utf-8").replace("/users/{store}", "/users/all").replace("close:", "# close:")
+    path.write_text(text, encoding="utf-8")
+    result = project.run("--memfail-tasks=long_hop,coexisting_facts", system="memory.yaml", n=2)
+    output = " ".join(result.stdout.str().split())
+    assert re.search(
+        r"the store (long_hop|coexisting_facts) lists '.*?', which was stored in the store (?!\1)", output
+    ), output
 
 
 PROGRAM = """

@@ -110,3 +110,32 @@ def test_a_text_of_another_store_within_an_entry_is_a_leak_too(bench):
     (result,) = bench.all(bench.begin(Shared, (Ingest(said(7)), Probe((question(7),)))))
     assert str(result.error).startswith("get_all_memories() of the store s-2 lists 'item0 ")
     bench.finish(first)
+
+
+@pytest.mark.parametrize("leak", ["listing", "search"])
+def test_a_leak_between_processes_is_an_error_that_names_both(make_bench, tmp_path, leak):
+    class Shared(Store):
+        everywhere: list = []  # noqa: RUF012 - what is tested
+        remote = True
+
+        def store_conversation(self, conversation):
+            super().store_conversation(conversation)
+            self.everywhere.append(conversation.text)
+
+        def retrieve_memories(self, query, conversation, k):
+            return [text for text in self.everywhere if query in text][:k]
+
+        def get_all_memories(self):
+            return list(self.everywhere if leak == "listing" else self.texts)
+
+    one, two = make_bench(shared=tmp_path), make_bench(shared=tmp_path)
+    assert names(one.all(one.begin(Shared, (Ingest(said(0)), Probe((question(0),)))))) == ["correct"]
+    two.begin(Store, ())  # another name for the next
+    (result,) = two.all(two.begin(Shared, (Ingest(said(7)), Probe((question(7),)))))
+    method = (
+        "get_all_memories() of the store s-2 lists"
+        if leak == "listing"
+        else "retrieve_memories() of the store s-2 returns"
+    )
+    assert str(result.error).startswith(f"{method} 'item0 ")
+    assert "which was stored in the store s-1: the stores share state" in str(result.error)
