@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_memfail.core import UnknownNameError
+from pytest_memfail.core import UnknownNameError, UsageError
 from pytest_memfail.discovery import SUITES, find, names
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Suite
+    from pytest_memfail.core import Folders, Suite
     from pytest_memfail.records import Header
     from pytest_memfail.suites import Chosen
 
@@ -39,6 +39,21 @@ def find_suite(name: str, *, option: str = "--suite", given: Sequence[Suite] = (
         raise UnknownNameError("suite", name, known, others)
     found: Suite = find("suite", name, option=option, group=SUITES, built_in={})
     return found
+
+
+def check_folders(folders: Folders, option: str, find: Callable[[str], Suite] = find_suite) -> Folders:
+    """Return the folders. Raise `UsageError` if one is of a suite nobody knows."""
+    from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN
+
+    for name in folders.own:
+        if name == OWN:
+            raise UsageError(f"{option}: got {OWN!r}, which has no rows: your cases are found like test files")
+        if name not in (MEMFAIL, *BUILT_IN):
+            try:
+                find(name)
+            except UnknownNameError as error:
+                raise UsageError(f"{option}: {error}") from None
+    return folders
 
 
 def chosen_suites(given: Sequence[str] | None, options: Mapping[str, str] | None = None) -> tuple[Chosen, ...]:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_memfail.cli.records import add_data, folders
 from pytest_memfail.core import UsageError
 
 OWN_CALLS: Final = "calls to models by the system itself (as md-file makes) are not counted"
@@ -21,7 +22,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--model", metavar="NAME", help="the model that answers")
     parser.add_argument("--judge", metavar="NAME", default="offline", help="offline, a model name, or offline+MODEL")
-    parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: the shipped ones)")
+    add_data(parser)
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
     parser.add_argument(
         "--k", metavar="N", type=int, help="memories retrieved (default: 5, or what the paper of a suite retrieves)"
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
     given = dict(pair.split("=", 1) if "=" in pair else (pair, "") for pair in options.suite_option)
     chosen = chosen_suites(options.suite and options.suite.split(","), given)
-    request = TaskRequest(patterns, options.data, options.protocol, 42, options.limit, options.haystack, chosen)
+    request = TaskRequest(patterns, folders(options), options.protocol, 42, options.limit, options.haystack, chosen)
     tasks = load_tasks(request)
     prices = Prices.from_file(options.prices) if options.prices else Prices()
     if options.repeats < 1:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, open_judge, progress
+from pytest_memfail.cli.records import add_data, folders
 from pytest_memfail.core import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ def add(commands: Any) -> None:
         action="store_true",
         help="instead of labelled cases: plant known faults one by one into verbatim stores of rows (mutation score)",
     )
-    parser.add_argument(
-        "--data", metavar="DIR", type=Path, help="with --planted: folder with the rows (default: the shipped ones)"
-    )
+    add_data(parser, "with --planted: folder with the rows")
     parser.add_argument(
         "--every", metavar="N", type=int, default=1, help="with --planted: use every Nth fact (default: 1)"
     )
@@ -172,7 +171,7 @@ def _planted(options: argparse.Namespace) -> list[Case]:
     from pytest_memfail.suites import TaskRequest, load_tasks
 
     # `ours` stores one entry per statement, so that a fault damages only one fact
-    return planted_cases(load_tasks(TaskRequest(_patterns(options), options.data)), every=options.every)
+    return planted_cases(load_tasks(TaskRequest(_patterns(options), folders(options))), every=options.every)
 
 
 def _labelled(options: argparse.Namespace) -> list[Case]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.cli.records import RECORD_HELP, load, recorded_questions
+from pytest_memfail.cli.records import RECORD_HELP, add_data, folders, load, recorded_questions
 from pytest_memfail.core import UsageError
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ def add(commands: Any) -> None:
         action="store_true",
         help="label the facts that the judge was least sure of instead; gives no estimate",
     )
-    parser.add_argument(
-        "--data", metavar="DIR", type=Path, help="folder with the rows of the run (default: the shipped ones)"
-    )
+    add_data(parser, "folder with the rows of the run")
     parser.add_argument(
         "--cases",
         metavar="DIR",
@@ -64,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output.exists():
         raise UsageError(f"-o: {options.output} exists; give another name")
     record = load(options.record, options.cache_dir)
-    questions = recorded_questions(record, options.data, options.cases)
+    questions = recorded_questions(record, folders(options), options.cases)
     facts = draw(questions, options.number, options.seed, unsure=options.unsure)
     if not facts:
         raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,17 +12,37 @@ from pytest_memfail.core import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_memfail.core import Task
+    from pytest_memfail.core import Folders, Task
     from pytest_memfail.records import KeptRun
     from pytest_memfail.regrade import Recorded
     from pytest_memfail.results import Loaded
 
+DATA: Final = "--data"
 CACHE: Final = Path(".pytest_cache")
 BELOW_CACHE: Final = Path("d/memfail/runs")
 RECORD_HELP: Final = (
     "record of a run: a file, or a kept run: last (the last complete one), newest (even if partial) or a part of its id, "
     "as memfail show --list prints them"
 )
+
+
+def add_data(parser: argparse.ArgumentParser, what: str = "folder with the rows") -> None:
+    """Add the option `--data`."""
+    parser.add_argument(
+        DATA,
+        metavar="[SUITE=]DIR",
+        action="append",
+        default=[],
+        help=f"{what}; SUITE=DIR is the folder of one suite; repeatable (default: the shipped ones)",
+    )
+
+
+def folders(options: argparse.Namespace) -> Folders:
+    """Return the folders of `--data`. Raise `UsageError` for a suite nobody knows."""
+    from pytest_memfail.core import Folders
+    from pytest_memfail.suite_names import check_folders
+
+    return check_folders(Folders.read(options.data, Path.cwd(), DATA), DATA)
 
 
 def load(name: Path, cache: Path | None = None) -> Loaded:
@@ -34,12 +55,12 @@ def load(name: Path, cache: Path | None = None) -> Loaded:
     return load_record(place_of(name, cache))
 
 
-def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] | None) -> list[Recorded]:
+def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | None) -> list[Recorded]:
     """Return the questions of a record with their rows, listings and memories shown.
 
     Args:
         record: the record.
-        data: folder with the rows of the run; None for the shipped ones.
+        data: folders with the rows of the run.
         cases: folders with the user's own `*.memfail.yaml` cases; None for the current folder.
 
     Raises `UsageError` if the rows differ from those of the run, or nothing was asked.
@@ -66,15 +87,15 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
     return recorded(record, load_tasks(request, _own_cases(record, cases or [Path()], data)))
 
 
-def _own_cases(record: Loaded, folders: Sequence[Path], data: Path | None) -> list[Task]:
+def _own_cases(record: Loaded, places: Sequence[Path], data: Folders) -> list[Task]:
     """Return the task of the user's own cases, if the record asked some."""
-    from pytest_memfail.suites import CUSTOM, HaystackFinder, find_custom, read_custom
+    from pytest_memfail.suites import CUSTOM, MEMFAIL, HaystackFinder, find_custom, read_custom
 
     if not any(question.task == CUSTOM for question in record.questions):
         return []
-    found = read_custom(find_custom(folders), Path(), HaystackFinder(data, record.header.seed))
+    found = read_custom(find_custom(places), Path(), HaystackFinder(data.of(MEMFAIL), record.header.seed))
     if found is None:
-        where = ", ".join(str(folder.resolve()) for folder in folders)
+        where = ", ".join(str(folder.resolve()) for folder in places)
         raise UsageError(
             f"{record.path}: the task {CUSTOM} needs its cases, and there is no *.memfail.yaml below {where}; "
             "name their folder with --cases"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, open_judge, progress
-from pytest_memfail.cli.records import RECORD_HELP, load, recorded_questions
+from pytest_memfail.cli.records import RECORD_HELP, add_data, folders, load, recorded_questions
 from pytest_memfail.core import ERROR, FAILURES, UsageError, counted
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
         help="offline, a model name, offline+MODEL, an entry point or module:attribute",
     )
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the new record")
-    parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: the shipped ones)")
+    add_data(parser)
     parser.add_argument(
         "--cases",
         metavar="DIR",
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             f"{options.record} is of the suite {', '.join(missing)}, which is not installed: it says how its facts are judged"
         )
-    cases = recorded_questions(record, options.data, options.cases)
+    cases = recorded_questions(record, folders(options), options.cases)
     judge, client = open_judge(options.judge, header.protocol, options.concurrency, suites=suites)
     judged = regrade(
         cases,

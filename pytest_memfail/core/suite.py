@@ -7,11 +7,13 @@ folder, and measures are functions over finished questions. Another benchmark is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar, get_args
 
+from pytest_memfail.core.errors import UsageError
 from pytest_memfail.core.model import Evidence, Question, Task
 from pytest_memfail.core.verdict import StageResult
 
@@ -340,6 +342,49 @@ class Measure:
     """`share`: 0 to 1; `percent`: shown as such, 0 to 1 in the gate; `count`: a number of questions."""
     with_errors: bool = False
     """Whether it also takes questions that ended with an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where the rows of suites are: one folder for all of them, and those of single suites."""
+
+    every: Path | None = None
+    """Of each suite without a folder of its own; None for the rows that are shipped."""
+    own: Mapping[str, Path] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, texts: Iterable[str], base: Path, option: str) -> Folders:
+        """Return the folders that a user gives as DIR or SUITE=DIR, relative to `base`; `~` is the user's home.
+
+        An existing folder whose own name has the form SUITE=DIR is meant as it is. Raises `UsageError` for two folders
+        where one is expected, and for a suite without a folder.
+        """
+        every, own = None, {}
+        for text in filter(None, map(str.strip, texts)):
+            suite, equals, name = (part.strip() for part in text.partition("="))
+            folder = base / Path(text).expanduser()
+            if not equals or not _SUITE_NAME.fullmatch(suite) or folder.exists():
+                if every is not None:
+                    raise UsageError(f"{option}: got {text!r} besides {every}, expected one folder, or SUITE=DIR")
+                every = folder
+            elif suite in own or not name:
+                problem = "two folders" if suite in own else "no folder"
+                raise UsageError(f"{option}: got {problem} of the suite {suite!r}, expected {suite}=DIR once")
+            else:
+                own[suite] = base / Path(name).expanduser()
+        return cls(every, own)
+
+    def of(self, suite: str) -> Path | None:
+        """Return the folder of a suite."""
+        return self.own.get(suite, self.every)
+
+    def written(self, name: Callable[[Path], str] = str) -> list[str]:
+        """Return the folders as a user would give them; `name` says what is written of a path."""
+        every = [] if self.every is None else [name(self.every)]
+        return [*every, *(f"{suite}={name(folder)}" for suite, folder in self.own.items())]
+
+
+_SUITE_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)

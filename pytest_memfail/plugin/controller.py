@@ -379,7 +379,8 @@ class Reporting:
         run, settings = self._run, self._run.settings
         questions = sum(len(unit.plan.questions) * len(run.ks(unit.task)) for unit in run.units)
         tasks = len({unit.task.name for unit in run.units})
-        rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
+        folders = settings.data.written(lambda folder: _short(folder, self._config))
+        rows = f"rows of {', '.join(folders)}" if folders else "shipped rows"
         shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
         mode = f" (mode {settings.system_options.get('mode', 'direct')})" if is_yaml(settings.system) else ""
         lines = [
@@ -418,7 +419,7 @@ class Reporting:
         tasks = [task for task in self._run.tasks if task.suite == suite.name]
         if not tasks:
             return ""
-        if tasks[0].variant == OURS and self._run.settings.data is None:
+        if tasks[0].variant == OURS and self._run.settings.data.of(suite.name) is None:
             published = "; not the published rows: its figures compare with no paper's" if suite.source.url else ""
             return f"{suite.name} ({suite.sample}{published})"
         stores, questions = (

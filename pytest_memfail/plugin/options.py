@@ -12,11 +12,14 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
 
 import pytest
 
 from pytest_memfail.core import FAILURES, MAX_K, MEANINGS, VERDICTS, UsageError, learn_options, mask_options, mask_text
+
+if TYPE_CHECKING:
+    from pytest_memfail.core import Folders
 
 T = TypeVar("T")
 Empty = TypeVar("Empty")
@@ -52,6 +55,8 @@ class Option(Generic[T]):
     """After `--memfail-`; made from the name of the attribute unless given."""
     many: bool = False
     """Whether it can be given several times; its ini twin has one a line."""
+    is_text_in_ini: bool = False
+    """Whether that ini twin is a text and not a list, because the option could once be given only once."""
     bare: str | None = None
     """What the option without a value means; None if it needs one."""
     shared: bool = False
@@ -68,6 +73,8 @@ class Option(Generic[T]):
 
     Given without `identifies` it makes a field that does not identify.
     """
+    write: Callable[[T, bool], list[str]] | None = None
+    """Returns how a value is given, each time it is; with True without secrets and paths. By default as it is recorded."""
     rerun: bool | Callable[[Settings], bool] = False
     """Whether the command that runs a question again names it, where it is not the default."""
 
@@ -102,7 +109,8 @@ class Option(Generic[T]):
         elif self.many:
             given["help"] += "; repeatable"
             group.addoption(self.flag, action="append", metavar=self.metavar, **given)
-            parser.addini(self.key, f"{same}, one a line", type="linelist", default=[])
+            ini: dict[str, Any] = {"default": None} if self.is_text_in_ini else {"type": "linelist", "default": []}
+            parser.addini(self.key, f"{same}, one a line", **ini)
         else:
             if self.bare is not None:
                 given |= {"nargs": "?", "const": self.bare}
@@ -131,14 +139,14 @@ class Option(Generic[T]):
         except (TypeError, ValueError, pytest.UsageError) as error:
             text = " ".join(str(error).split())
             raise pytest.UsageError(text if self.key in text else f"{self.key}: {text}") from None
-        if self.many:
+        if self.many and not self.is_text_in_ini:
             if not all(isinstance(item, str) for item in value):
                 raise pytest.UsageError(f"{self.key}: got {value!r} in the ini file, expected a list of texts")
         elif value is not None and not isinstance(value, (str, bool)):
             joined = self.metavar == "LIST" and isinstance(value, list)
             hint = f', such as "{",".join(map(str, value))}"' if joined else ""
             raise pytest.UsageError(f"{self.key}: got {value!r} in the ini file, expected a text{hint}")
-        return value
+        return value.splitlines() if self.many and isinstance(value, str) else value
 
     def words(self, value: Any) -> list[str]:
         """Return the option as it would be given, without secrets; nothing for the default."""
@@ -333,6 +341,15 @@ def _assistant_turns(given: Given) -> bool:
     return choice("on", "off")(given) == "on"
 
 
+def _folders(given: Given) -> Folders:
+    from pytest_memfail.core import Folders
+
+    try:
+        return Folders.read(given.value or (), given.base, given.option.flag)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
 def _reuse_folder(given: Given) -> Path | None:
     value = str(given.value or "")
     if value.lower() in ("", "off", "no", "false", "0"):
@@ -409,11 +426,15 @@ class Settings:
         shared=True,
     )
     data = Option(
-        "DIR",
-        "Folder with the rows, or with the files of a suite, there or in a subfolder of its name (default: those shipped)",
-        a_path,
+        "[SUITE=]DIR",
+        "Folder with the rows, or with the files of suites, there or in subfolders of their names; SUITE=DIR is the folder of one "
+        "suite (default: those shipped)",
+        _folders,
+        many=True,
+        is_text_in_ini=True,
         # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
-        record=lambda folder, _: folder and folder.name,
+        record=lambda folders, _: ", ".join(folders.written(lambda folder: folder.name)) or None,
+        write=lambda folders, recorded: folders.written(lambda folder: folder.name if recorded else str(folder)),
         rerun=True,
     )
     k = Option(
@@ -655,7 +676,11 @@ class Settings:
         words = []
         for option in OPTIONS:
             if option.rerun(self) if callable(option.rerun) else option.rerun:
-                words += option.words(self._recorded(option) if recorded else self.values[option.attribute])
+                value = self.values[option.attribute]
+                if option.write is not None:
+                    words += [f"{option.flag}={text}" for text in option.write(value, recorded)]
+                    continue
+                words += option.words(self._recorded(option) if recorded else value)
         return words
 
 

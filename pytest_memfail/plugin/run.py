@@ -368,6 +368,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
     Raises `pytest.UsageError` (exit code 4) with one line if an option is wrong.
     """
     from pytest_memfail.suites import (
+        MEMFAIL,
         OWN,
         HaystackFinder,
         TaskRequest,
@@ -382,10 +383,11 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
     try:
         suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
         suites = with_options(suites, settings.suite_options)
+        suite_names.check_folders(settings.data, Settings.data.flag, lambda name: find_suite(config, name))
         extra: list[Task] = []
         if any(suite.name == OWN for suite in suites):
             extra += own_tasks(config)
-            haystacks = HaystackFinder(settings.data, settings.seed, extra)
+            haystacks = HaystackFinder(settings.data.of(MEMFAIL), settings.seed, extra)
             if (own := read_custom(find_cases(config), config.rootpath, haystacks)) is not None:
                 extra.append(own)
         factory = None if settings.system == SYSTEM_FROM_FIXTURE else find_system(config, settings)

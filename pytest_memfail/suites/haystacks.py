@@ -12,7 +12,7 @@ from typing import Final
 
 from pytest_memfail.core import Conversation, Task
 from pytest_memfail.reading import digest
-from pytest_memfail.suites.memfail import MODULES, shipped_data
+from pytest_memfail.suites.memfail import MODULES, rows_of_memfail, shipped_data
 
 FILES: Final = ("*.yaml", "*.yml", "*.json")
 """The file patterns of conversations in a folder."""
@@ -66,8 +66,8 @@ class HaystackFinder:
     def _task(self, name: str) -> Task:
         if name not in self._tasks:
             file = f"{name}.csv"
-            own = self._data is not None and (self._data / file).is_file()
-            folder = self._data if own and self._data is not None else shipped_data()
+            data = None if self._data is None else rows_of_memfail(self._data)
+            folder = data if data is not None and (data / file).is_file() else shipped_data()
             module = MODULES[name]
             # always the layout of `ours`: no protocol is published for custom cases
             self._tasks[name] = module.build(name, module.read(folder / file), "ours", self._seed)

@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import Suite, SuiteRequest, Task, UnknownNameError, UsageError, escape_controls
-from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, Protocol, shipped_data
+from pytest_memfail.core import Folders, Suite, SuiteRequest, Task, UnknownNameError, UsageError, escape_controls
+from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, Protocol, rows_of_memfail, shipped_data
 from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sample_stores
 
 MEMFAIL: Final = "memfail"
@@ -44,8 +44,8 @@ class TaskRequest:
 
     patterns: tuple[str, ...] = ()
     """Names or glob patterns of tasks or of their parts (`meme.cascade`); empty for all tasks."""
-    data: Path | None = None
-    """A folder of rows; None for the shipped ones."""
+    data: Path | Folders | None = None
+    """The folder of rows, or those of suites; None for the shipped ones."""
     protocol: Protocol = "ours"
     seed: int = 42
     limit: int | None = None
@@ -53,6 +53,10 @@ class TaskRequest:
     haystack: Haystack = "sample"
     """Whether a limited task of MemFail stores all conversations, or only those that its questions need."""
     suites: tuple[Chosen, ...] = DEFAULT
+
+    def folder(self, suite: str) -> Path | None:
+        """Return the folder with the rows of a suite; None for those shipped."""
+        return self.data.of(suite) if isinstance(self.data, Folders) else self.data
 
 
 def built_in_suite(name: str) -> Suite:
@@ -135,13 +139,13 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
         if one.suite is None or not set(_names_of(one)) & set(wanted):
             continue
         for task in one.suite.load(
-            SuiteRequest(request.data, one.variant, request.protocol, request.seed, one.options)
+            SuiteRequest(request.folder(one.name), one.variant, request.protocol, request.seed, one.options)
         ):
             _check_ids(task)
             if (kept := _chosen_parts(task, wanted)).questions:
                 tasks.append(replace(_limited(kept, request), k=task.k or one.suite.k))
     if not tasks:
-        place = request.data or shipped_data()
+        place = ", ".join({str(request.folder(one.name) or shipped_data()): None for one in request.suites})
         raise UsageError(f"{place} holds no rows of {', '.join(request.patterns) or 'the suites that were asked for'}")
     return tuple(tasks)
 
@@ -173,7 +177,7 @@ def _match(patterns: Sequence[str], names: Sequence[str], chosen: dict[str, Chos
 
 
 def _of_memfail(name: str, request: TaskRequest) -> Task | None:
-    folder = request.data or shipped_data()
+    folder = rows_of_memfail(request.folder(MEMFAIL) or shipped_data())
     path = folder / f"{name}.csv"
     if not folder.is_dir():
         raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")

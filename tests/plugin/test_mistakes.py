@@ -107,7 +107,7 @@ def test_a_summary_hook_that_raises_costs_no_record(project: Project) -> None:
     [
         'memfail_tasks = ["long_hop", "coexisting_facts"]',
         "memfail_k = [5, 10]",
-        'memfail_data = ["data"]',
+        'memfail_data = ["data"]',  # a text, one folder a line
         'memfail_resume = "maybe"',
         "memfail_report = [1, 2]",
         "memfail_system_option = {keep = 1}",

@@ -16,6 +16,7 @@ import pytest
 from plugin.project import Project
 from plugin.test_resume import KILL
 from pytest_memfail.cli import main as memfail
+from pytest_memfail.suites import shipped_data
 from pytest_memfail.suites.meme import shipped_episodes
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
@@ -559,6 +560,12 @@ def test_a_baseline_of_another_suite_is_refused(meme: Meme) -> None:
         (["--memfail-suite=memfail:x"], "--memfail-suite: got 'memfail:x', expected 'memfail': it has no variants"),
         (["--memfail-tasks=meme.cascade"], "'meme.cascade' is of the suite meme: --memfail-suite=meme"),
         ([MEME, "--memfail-tasks=long_hop"], "'long_hop' is of the suite memfail: --memfail-suite=memfail"),
+        (["--memfail-data=meem=rows"], "--memfail-data: unknown suite 'meem'; did you mean 'meme'?"),
+        (
+            ["--memfail-data=own=rows"],
+            "--memfail-data: got 'own', which has no rows: your cases are found like test files",
+        ),
+        (["--memfail-data=a", "--memfail-data=b"], "besides"),
         ([MEME, "--memfail-tasks=meme.cascades"], "unknown task 'meme.cascades'; did you mean 'meme.cascade'?"),
         (
             [MEME, "memfail/meme::pl_91"],
@@ -618,6 +625,33 @@ def test_published_files_run_too(meme: Meme) -> None:
     result.stdout.fnmatch_lines(["memfail: meme (published, 128k: 1 store, 14 questions; CC BY 4.0)"])
     header = meme.project.record()[0]
     assert (header["suite"], header["tasks"]["meme"]["variant"]) == (["meme:128k"], "128k")
+
+
+def test_a_suite_has_a_folder_of_its_own(meme: Meme, capsys: pytest.CaptureFixture[str]) -> None:
+    episodes = json.loads(shipped_episodes().read_text("utf-8"))
+    meme.project.file("published/meme_nofiller.json", json.dumps(episodes[:1]))
+    meme.project.file("rows/memfail/long_hop.csv", (Path(shipped_data()) / "long_hop.csv").read_text("utf-8"))
+    meme.project.file("pytest.ini", INI + "memfail_data =\n    rows\n    meme = published\n")
+    words = ("--memfail-suite=memfail,meme:nofiller", "--memfail-tasks=long_hop,meme.recall", "--memfail-limit=1")
+    result = meme.run(*words, n=2)
+    result.stdout.fnmatch_lines(
+        [
+            "memfail: *, rows of rows, meme=published",
+            "memfail: meme (published, nofiller: 1 store, 1 question; CC BY 4.0)",
+        ]
+    )
+    header = meme.project.record()[0]
+    assert header["data"] == "rows, meme=published"
+    assert header["rerun"][2:4] == ["--memfail-data=rows", "--memfail-data=meme=published"]
+    assert [task["questions"] for task in header["tasks"].values()] == [1, 1]
+    folders = [f"--data={meme.path / 'rows'}", f"--data=meme={meme.path / 'published'}"]
+    record, again = str(meme.project.record_file()), str(meme.path / "again.jsonl")
+    capsys.readouterr()
+    assert memfail(["regrade", record, "--judge=offline", "-o", again, *folders]) == 0
+    assert "0 of 2 verdicts changed" in capsys.readouterr().out
+    assert memfail(["estimate", "--suite=memfail,meme:nofiller", "--tasks=long_hop,meme.recall", *folders]) == 0
+    assert memfail(["regrade", record, "--judge=offline", "-o", str(meme.path / "x"), "--data=mem=rows"]) == 4
+    assert "--data: unknown suite 'mem'; did you mean 'meme'?" in capsys.readouterr().err
 
 
 # -- choosing questions ------------------------------------------------------------------------------------------------

@@ -6,7 +6,14 @@ from pytest_memfail.suites.memfail.kinds import MEMFAIL_ANSWERS, MEMFAIL_KINDS
 from pytest_memfail.suites.memfail.layout import PROTOCOLS, Protocol, by_digest
 from pytest_memfail.suites.memfail.row_models import ID_PATTERN, LETTERS, MODELS, Text
 from pytest_memfail.suites.memfail.shipped import shipped_data, shipped_sample
-from pytest_memfail.suites.memfail.tasks import MEMFAIL_TASKS, MODULES, TASK_NAMES, task_of_row, task_of_rows
+from pytest_memfail.suites.memfail.tasks import (
+    MEMFAIL_TASKS,
+    MODULES,
+    TASK_NAMES,
+    rows_of_memfail,
+    task_of_row,
+    task_of_rows,
+)
 
 __all__ = [
     "ID_PATTERN",
@@ -21,6 +28,7 @@ __all__ = [
     "Protocol",
     "Text",
     "by_digest",
+    "rows_of_memfail",
     "shipped_data",
     "shipped_sample",
     "task_of_row",
