@@ -1,8 +1,8 @@
-"""What is checked, one session each: the one list that `.ci/run`, the workflows and contributors use.
+"""All checks, one session each; `.ci/run`, the workflows and contributors use this list.
 
-nox                          # lint, types, data, docs and tests, each in an environment of its own
-nox -s tests -- -k gate      # words for pytest
-nox --no-venv -s lint types  # in the environment that nox runs in, where everything is installed already
+nox                          # lint, types, data, docs and tests, each in its own environment
+nox -s tests -- -k gate      # options for pytest
+nox --no-venv -s lint types  # in the current environment, which has everything installed
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 
 def prepare(session: nox.Session, *what: str) -> None:
-    """Install into the session's environment; with `--no-venv` it is there already."""
+    """Install into the session's environment; with `--no-venv` it is installed already."""
     if session.venv_backend != "none":
         session.install(*what)
 
@@ -51,15 +51,15 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests; words go to pytest (default: two workers)."""
+    """Run the tests; pass options to pytest (default: two workers)."""
     prepare(session, "-e", ".[dev,docs]")
-    # worksteal: the slow tests come first, and one worker would be left with most of them
+    # worksteal: the slow tests come first, and one worker would otherwise run most of them
     session.run("python", "-m", "pytest", *(session.posargs or ["-n", "2", "--dist", "worksteal"]))
 
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Measure what tests/unit covers in this process, and hold it to the floor in pyproject.toml."""
+    """Measure what tests/unit covers in this process, and compare it with the minimum in pyproject.toml."""
     prepare(session, "-e", ".[dev]", "coverage>=7.6")
     session.run("coverage", "run", "-m", "pytest", "-q", "-n", "0", "tests/unit", *session.posargs)
     session.run("coverage", "report")
@@ -75,11 +75,11 @@ def pytest_main(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def lowest(session: nox.Session) -> None:
-    """Run the tests on the lowest versions that pyproject.toml promises; words go to pytest."""
+    """Run the tests on the lowest versions that pyproject.toml allows; pass options to pytest."""
     session.run(".ci/lowest", *session.posargs, external=True)
 
 
 @nox.session(venv_backend="none")
 def package(session: nox.Session) -> None:
-    """Build sdist and wheel, look into them, and use them as their users do."""
+    """Build sdist and wheel, check their content, and use them as users do."""
     session.run(".ci/package", external=True)

@@ -1,7 +1,7 @@
 """Measure time and memory of the suite mab on contexts of 262,144 tokens: loaded, filled into bm25, listed and judged.
 
-`python benchmarks/mab_scale.py` prints a line per kind of text; README.md explains them. Each kind runs in a process of
-its own, because the peak of a process never falls.
+`python benchmarks/mab_scale.py` prints a line per kind of text; README.md explains them. Each kind runs in its own
+process, because the peak memory of a process never falls.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pytest_memfail.systems import built_in_system
 TOKENS = 262_144
 QUESTIONS = 100
 FACTS = 15_400
-"""Numbered facts that come to about as many tokens."""
+"""Numbered facts with about this many tokens."""
 KINDS = ("facts", "story", "chats", "summary")
 NAMES = ("Brask", "Tayle", "Wray", "Hode", "Loom", "Pell", "Marsh", "Thole", "Voss", "Dacey", "Feld", "Raine")
 THINGS = ("lantern", "ledger", "barometer", "kettle", "bridge", "pendulum", "ferry", "bell", "letter", "cistern")
@@ -37,13 +37,13 @@ PLACES = ("the harbour", "Easter Orrin", "the oil room", "Hask", "the mill", "Ne
 
 
 def sentence(chance: random.Random) -> str:
-    """Return a sentence that hardly any other text has."""
+    """Return a sentence that is hardly in any other text."""
     who, what = chance.choice(NAMES), chance.choice(THINGS)
     return f"{who} {chance.choice(DEEDS)} {what} number {chance.randrange(10**6)} near {chance.choice(PLACES)}."
 
 
 def prose(tokens: int, chance: random.Random, between: str = " ") -> tuple[str, list[str]]:
-    """Return a text of about so many tokens, and its sentences."""
+    """Return a text of about this many tokens, and its sentences."""
     each = count_tokens([between.join(sentence(chance) for _ in range(200))]) / 200
     said = [sentence(chance) for _ in range(int(tokens / each))]
     return between.join(said), said
@@ -126,7 +126,7 @@ def measure(kind: str, tokens: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure each kind in a process of its own, and print a line for it."""
+    """Measure each kind in its own process, and print a line for it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=TOKENS, help=f"tokens of each context (default {TOKENS})")
     parser.add_argument("--kind", choices=KINDS, help="measure one kind in this process")

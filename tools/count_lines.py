@@ -2,7 +2,7 @@
 
 python tools/count_lines.py            # each folder
 python tools/count_lines.py --files    # each file too
-python tools/count_lines.py --limits   # exit with 1 if a folder has more lines or files than it may
+python tools/count_lines.py --limits   # exit with 1 if a folder exceeds its limit
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LIMITS = {
     "results": (1400, 8),
     "judges/offline": (3000, 25),
 }
-"""Lines and files of a folder, at most; folders inside it count."""
+"""The maximum lines and files of a folder, including its subfolders."""
 NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -37,11 +37,11 @@ NO_CODE = {
 
 
 def count_lines(source: str) -> int:
-    """Return the lines of Python source that hold code; the lines of a text over several lines all count.
+    """Return the number of source lines with code; every line of a multi-line string counts.
 
-    A docstring is any statement that is a text alone: of a module, a class, a function or an attribute.
+    A docstring is any statement that consists of a string: of a module, class, function or attribute.
 
-    Raises `SyntaxError` for what is no Python.
+    Raises `SyntaxError` for text that is no Python.
     """
     docstrings: set[int] = set()
     for node in ast.walk(ast.parse(source)):
@@ -56,7 +56,7 @@ def count_lines(source: str) -> int:
 
 
 def counts(package: Path) -> dict[Path, int]:
-    """Return the lines of each Python file below a folder, by its path from there."""
+    """Return the lines of each Python file below a folder, by its relative path."""
     return {
         path.relative_to(package): count_lines(path.read_text(encoding="utf-8"))
         for path in sorted(package.rglob("*.py"))
@@ -64,13 +64,13 @@ def counts(package: Path) -> dict[Path, int]:
 
 
 def of_folder(found: dict[Path, int], folder: str) -> tuple[int, int]:
-    """Return the lines and the number of files in a folder and the folders inside it."""
+    """Return the lines and the number of files in a folder and its subfolders."""
     inside = [lines for path, lines in found.items() if path.is_relative_to(folder)]
     return sum(inside), len(inside)
 
 
 def beyond(found: dict[Path, int], limits: dict[str, tuple[int, int]] = LIMITS) -> list[str]:
-    """Return a line for each folder that has more lines or files than it may, or that is not there."""
+    """Return a line for each folder that exceeds its limit or is missing."""
     faults = []
     for folder, (most_lines, most_files) in limits.items():
         lines, files = of_folder(found, folder)
@@ -84,12 +84,10 @@ def beyond(found: dict[Path, int], limits: dict[str, tuple[int, int]] = LIMITS) 
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print the counts; 1 if a limit is exceeded and limits are asked for."""
+    """Print the counts; with `--limits`, return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description="Count lines of code without blank lines, comments and docstrings.")
     parser.add_argument("--files", action="store_true", help="each file too")
-    parser.add_argument(
-        "--limits", action="store_true", help="exit with 1 if a folder has more lines or files than it may"
-    )
+    parser.add_argument("--limits", action="store_true", help="exit with 1 if a folder exceeds its limit")
     options = parser.parse_args(words)
     found = counts(PACKAGE)
     folders = dict.fromkeys(path.parts[0] for path in found if len(path.parts) > 1)

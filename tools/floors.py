@@ -2,7 +2,7 @@
 
     python tools/floors.py
 
-A floor that cannot be installed (another package needs more, or it was withdrawn) is wrong.
+A minimum version is wrong if it cannot be installed: another package needs a later one, or it was withdrawn.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ def floor_of(requirement: Requirement) -> Version:
     """Return the version after `>=`."""
     found = [Version(each.version) for each in requirement.specifier if each.operator == ">="]
     if len(found) != 1:
-        raise SystemExit(f"{requirement}: no lowest version, expected one >=")
+        raise SystemExit(f"{requirement}: got no minimum version, expected one >=")
     return found[0]
 
 
 def main() -> int:
-    """Print a line per dependency; return 1 if one is installed in another version than its floor."""
+    """Print a line per dependency; return 1 if an installed version differs from the minimum."""
     wrong = 0
     for line in requires("pytest-memfail") or ():
         requirement = Requirement(line)

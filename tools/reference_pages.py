@@ -27,7 +27,7 @@ def options_part() -> Iterator[str]:
     yield "| --- | --- |"
     for option in options.OPTIONS:
         value = f"[={option.metavar}]" if option.bare is not None else f" {option.metavar}"
-        many = "; repeatable, in the ini file one a line" if option.many else ""
+        many = "; repeatable, in the ini file one per line" if option.many else ""
         yield f"| {_code(f'{option.flag}{value}'.strip())} | {_cell(option.help + many)} |"
 
 
@@ -65,7 +65,7 @@ def hooks_part() -> Iterator[str]:
         yield f"## {name}"
         yield ""
         yield from ["```python", f"def {name}{signature}", "```", ""]
-        asked = " The first that gives something decides." if hook.pytest_spec["firstresult"] else ""
+        asked = " The first implementation that returns something decides." if hook.pytest_spec["firstresult"] else ""
         yield text.replace("\n", " ") + asked
         yield ""
         yield from ["```python", inspect.cleandoc(sample), "```", ""]

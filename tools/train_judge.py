@@ -75,7 +75,7 @@ PLANTED_EVERY = 3
 POOL_SIZES = (90, 200)
 """The sizes of stores mixed with entries of other cases."""
 AS_IS = 0.6
-"""The weight of a store as written; the mixed one has the rest."""
+"""The weight of a store as written; the mixed store has the rest."""
 FOREIGN = 0.25
 """The weight of a fact with a store of other cases only."""
 FOREIGN_FEW = 0.1

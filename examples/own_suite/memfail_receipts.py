@@ -1,7 +1,7 @@
-"""A suite of one file: amounts are told, some are corrected, and both are asked for.
+"""A suite in one file: a user states amounts, corrects some, and is asked about them before and after.
 
-It shows what a suite can have: parts, questions in the middle of a stream, a question that needs another's verdict, its own
-kind of fact with a finder, answers that are graded without a model, a label and a measure.
+It has every part of a suite: parts of a task, questions in the middle of a stream, a question that needs another's verdict, its
+own kind of fact with a finder, answers graded without a model, a label and a measure.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def load(request: SuiteRequest) -> Sequence[Task]:
 
 
 def find(fact: Evidence, texts: Sequence[str]) -> Found:
-    """Return whether some memory has the shop together with the amount, and none newer has the old one."""
+    """Return whether a memory has the shop together with the amount, and no newer one has the old amount."""
     shop, amount = str(fact.entity), str(fact.value)
     places = [i for i, text in enumerate(texts) if shop.lower() in text.lower()]
     right = [i for i in places if amount in texts[i]]

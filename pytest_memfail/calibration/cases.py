@@ -1,6 +1,4 @@
-"""Labelled cases in JSON Lines: a row, what a store kept of it, what was retrieved, and the right verdict on each
-fact.
-"""
+"""Labelled cases in JSON Lines: a row, the entries of a store, the retrieved entries, and the right verdict on each fact."""
 
 from __future__ import annotations
 
@@ -51,7 +49,7 @@ STYLES: Final = ("atomic", "profile", "keywords", "paragraph", "bullets", "quote
 """How a store is written: one fact per line, JSON or YAML, notes with keywords, one paragraph per session, lists,
 dialogue, verbatim."""
 POINTS: Final = "points"
-"""Plain facts of which only the text and the source are known."""
+"""The task of plain facts with only a text and a source."""
 ROWS: Final = "rows.jsonl"
 """The file with the rows for the cases in the same folder."""
 
@@ -136,16 +134,16 @@ class Case:
     listing: Listing
     shown: tuple[Memory, ...]
     labels: tuple[Label, ...]
-    """One label per fact; of a case of a suite one for the question."""
+    """One label per fact; in a case of a suite, one for the question."""
     style: str = ""
     row: str = ""
-    """Id of its row; the case's own id if it contains the row."""
+    """Id of the row; the case's own id if it contains the row."""
     author: str = ""
     domain: str = ""
     columns: Mapping[str, Any] = field(default_factory=dict)
     """The row itself."""
     is_of_question: bool = False
-    """Whether its label is of the question as a whole."""
+    """Whether the label applies to the whole question."""
 
 
 def calibration_folder() -> Path:
@@ -282,7 +280,7 @@ def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -
     question = questions[index]
     if len(line.facts) != len(question.evidence):
         raise RowError(
-            file, number, "facts", f"got {len(line.facts)}, expected {len(question.evidence)}, one an expected fact"
+            file, number, "facts", f"got {len(line.facts)}, expected {len(question.evidence)}, one per expected fact"
         )
     memories = tuple(Memory(text, id=str(at)) for at, text in enumerate(line.store))
     return Case(

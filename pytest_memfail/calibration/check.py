@@ -96,15 +96,15 @@ def judge_all(
     progress: Callable[[int], object],
     close: Callable[[], Awaitable[None]] | None,
 ) -> list[R]:
-    """Judge cases outside a run (labelled cases, recorded memories); return what `one` makes of each, in the order given.
+    """Judge cases outside a run (labelled cases, recorded memories); return the results of `one` in the order of the cases.
 
     Args:
         judge: any judge.
-        cases: what to judge.
-        one: judges a case, with the threads that calls of a synchronous judge run on.
-        concurrency: cases in flight at most; a judge that computes and never waits (`inline`) has one.
-        progress: is called with how many are done.
-        close: ends what the judge holds open, in the loop that it ran in.
+        cases: the cases to judge.
+        one: judges a case; receives the thread pool for calls of a synchronous judge.
+        concurrency: the most cases in flight; 1 for a judge that computes and never waits (`inline`).
+        progress: called with the number of finished cases.
+        close: closes the judge's resources, in the event loop it ran in.
     """
     at_once = 1 if getattr(judge, "inline", False) else concurrency
     free, pool = asyncio.Semaphore(at_once), DaemonPool(at_once, "memfail-judge")

@@ -14,7 +14,7 @@ from pytest_memfail.core import Evidence, Listing, Memory, Question, Task
 SHOWN: Final = 5
 """Memories shown for a question."""
 STRANGER: Final = "Bartholomew"
-"""The person who gets a fact that belongs to somebody else."""
+"""The person to whom facts about somebody else are attributed."""
 
 SENTENCE: Final = re.compile(r"(?<=[.!?])(?<![ap]\.m\.) +")
 WORD: Final = re.compile(r"[^\W\d_]{3,}|\d+")
@@ -28,7 +28,7 @@ ONLY: Final = re.compile(r"\b(?:only|exclusively|solely) ", re.IGNORECASE)
 OTHERWISE: Final = re.compile(
     r"\b(?:otherwise|reserved?|never|unless|except|others?|else|certain|rest of|no)\b", re.IGNORECASE
 )
-"""Phrases that state by themselves that the rule holds at no other time."""
+"""Phrases that state by themselves that the rule applies at no other time."""
 BACK: Final = re.compile(
     r"(?:^|\b(?:in|on|at|by|to|of|from|with|under|amid|around|about|during|before|after|once|when|while|than|for|like) (?:all )?)"
     r"(?:that|those|these|this|such)\b"
@@ -39,7 +39,7 @@ BACK: Final = re.compile(
 NUMBER_WORDS: Final = "zero one two three four five six seven eight nine ten eleven twelve".split()
 NUMBER: Final = re.compile(rf"\b(\d+)(?=\b|%|°|[ap]m)|\b({'|'.join(NUMBER_WORDS[2:11])})\b", re.IGNORECASE)
 SCALE: Final = re.compile(r"(?:out of |scale of |1 to |\d/)$")
-"""What comes before the end of a scale, which is not a threshold."""
+"""Words before the end of a scale, which is not a threshold."""
 IN_WORDS: Final = {12: re.compile(r"\b(?:noon|midnight|dozen)\b", re.IGNORECASE)}
 """Numbers that may be written without digits."""
 OPPOSITES: Final = (
@@ -70,7 +70,7 @@ STOP: Final = frozenset(
 )
 ENDING: Final = re.compile(r"(?:ings?|ied|ies|ed|es|s|e|y)$")
 LEAST: Final = 0.5
-"""The share of the behaviour's words from which a sentence states it."""
+"""The minimum share of the behaviour's words in a sentence that states it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Labelled cases of a suite: what a store kept for a question of its sample, and replies that are right or wrong."""
+"""Labelled cases of a suite: stores for questions of its sample, and right and wrong replies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Line(BaseModel):
     question: str
     """Id of a question in that store."""
     tag: str | None = None
-    """The finer name of the failure."""
+    """The label that refines the failure."""
     note: str = ""
 
 
@@ -68,7 +68,7 @@ class LabelledReply:
 
 @dataclass(frozen=True, slots=True)
 class GradedReply:
-    """A reply with what a judge made of it."""
+    """A reply with the judge's result."""
 
     case: LabelledReply
     outcome: str
@@ -129,7 +129,7 @@ def suite_cases(suite: Suite) -> tuple[list[Case], list[LabelledReply]]:
 
 
 def grade_replies(judge: Judge, replies: Sequence[LabelledReply], *, concurrency: int = 32) -> list[GradedReply]:
-    """Return what a judge makes of each reply, in the given order; a reply that it failed on is an `error`."""
+    """Return the judge's result for each reply, in the given order; if the judge failed on a reply, it is an `error`."""
 
     async def one(case: LabelledReply, _: DaemonPool) -> GradedReply:
         try:
@@ -143,7 +143,7 @@ def grade_replies(judge: Judge, replies: Sequence[LabelledReply], *, concurrency
 
 
 def reply_measures(graded: Sequence[GradedReply]) -> dict[str, Any]:
-    """Return, by part and for all, how many replies a judge decided and how many of these as labelled; and the others."""
+    """Return, by part and in total, how many replies a judge decided and how many of these as labelled; and the disagreements."""
 
     def counts(some: Sequence[GradedReply]) -> dict[str, int]:
         decided = [one for one in some if one.outcome in ("passed", "failed")]

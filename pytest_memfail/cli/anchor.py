@@ -18,8 +18,8 @@ def add(commands: Any) -> None:
         "anchor",
         help="save a run as the anchor of the gate, with the reason",
         description="Write the verdicts of a record as the anchor: the golden run that --memfail-anchor compares with in "
-        "addition to the baseline. A baseline moves with every change to main, so losses below what one "
-        "comparison shows add up unseen; the anchor moves only by this command, and keeps the reason. Exits "
+        "addition to the baseline. A baseline moves with every change to main, so losses that are too small to detect "
+        "add up unseen. The anchor moves only by this command, and keeps the reason. Exits "
         "with 6 for a record that is not a whole, trustworthy run.",
     )
     parser.add_argument(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ENDING: Final = ".memfail.yaml"
 TEXTS: Final = ("content", "text", "memory", "value")
-"""Names under which logs keep a text."""
+"""Keys under which logs store a text."""
 CONVERSATIONS: Final = ("conversation", "conversation_id", "session_id", "gen_ai.conversation.id")
 WRITES: Final = ("create_memory", "update_memory", "upsert_memory")
 """Values of `gen_ai.operation.name` of spans that write memories."""
@@ -27,7 +27,7 @@ WRITES: Final = ("create_memory", "update_memory", "upsert_memory")
 
 @dataclass(slots=True)
 class Log:
-    """What a log says: turns by conversation, memories written, and the last query."""
+    """The content of a log: turns by conversation, memories written, and the last query."""
 
     turns: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
@@ -39,19 +39,21 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "case",
         help="write a case (*.memfail.yaml) from a failed question or from a log",
-        description="Write a case of your own that fails the same way: from a question of a record, or from the log of an "
+        description="Write a case of your own that fails in the same way, from a question of a record or from the log of an "
         "incident. A log is JSON Lines: turns with role and content, or spans of OpenTelemetry's GenAI conventions "
         "(gen_ai.input.messages, gen_ai.memory.records, gen_ai.memory.query.text).",
     )
     parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", help=RECORD_HELP)
-    parser.add_argument("id", metavar="NODE_ID", nargs="?", help="id of the question, or a part that only it has")
+    parser.add_argument("id", metavar="NODE_ID", nargs="?", help="id of the question, or a unique part of it")
     parser.add_argument("--from", dest="log", metavar="LOG", type=Path, help="log of the incident, instead of RECORD")
     parser.add_argument(
         "--question", metavar="TEXT", help="with --from: the question (default: the last one in the log)"
     )
     parser.add_argument("--answer", metavar="TEXT", help="with --from: the right answer")
     parser.add_argument(
-        "--fact", metavar="TEXT", help="with --from: what the memory must hold (default: the turn that has the answer)"
+        "--fact",
+        metavar="TEXT",
+        help="with --from: the fact that memory must hold (default: the turn that contains the answer)",
     )
     parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=f"where to write; ends in {ENDING}")
@@ -59,7 +61,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the case, and what it needs around it."""
+    """Write the case and its haystack."""
     from pytest_memfail.suites import MEMFAIL, OWN
 
     by_line = False
@@ -117,7 +119,7 @@ def _question(record: Loaded, wanted: str) -> QuestionRecord:
     if len(found) > 1:
         near = ", ".join(question.id for question in found[:3])
         raise UsageError(
-            f"case: got {wanted!r}, which {len(found)} questions of {record.path} have in their id, expected one, such as {near}"
+            f"case: got {wanted!r}, which is part of {len(found)} ids in {record.path}, expected part of one id, such as {near}"
         )
     if not found[0].facts:
         raise UsageError(
@@ -142,14 +144,14 @@ def _of_question(question: QuestionRecord) -> dict[str, Any]:
 
 
 def _details(fact: FactRecord) -> dict[str, Any]:
-    """Return the details that must survive: those that were lost, as far as they were said in these words."""
+    """Return the details that must survive: the lost details that the source states in these words."""
     said = fact.source.casefold()
     missing = [[detail] for detail in fact.missing if detail.strip() and detail.casefold() in said]
     return {"details": missing} if missing else {}
 
 
 def _around(record: Loaded, question: QuestionRecord) -> list[str]:
-    """Return the other conversations of the store, as far as the record holds them; none where the store alone fails."""
+    """Return the other conversations of the store that the record contains; none if the case fails without them."""
     if question.verdict in (NOT_STORED, SUMMARY_ERROR):
         return []
     own = {fact.source for fact in question.facts}
@@ -162,19 +164,21 @@ def _around(record: Loaded, question: QuestionRecord) -> list[str]:
 
 def _of_log(options: argparse.Namespace) -> dict[str, Any]:
     if not options.answer:
-        raise UsageError("case: --from needs --answer, the answer that would have been right")
+        raise UsageError("case: --from needs --answer, the right answer")
     log = read_log(options.log)
     question = options.question or log.query
     if not question:
         last = next((turns for turns in reversed(log.turns.values()) if turns[-1].keys() == {"user"}), None)
         if last is None:
-            raise UsageError(f"{options.log}: no turn of the user ends the log, so nothing is asked; give --question")
+            raise UsageError(
+                f"{options.log}: the log does not end with a turn of the user, so it has no question; give --question"
+            )
         question = last.pop()["user"]
     conversations = [{"messages": turns} for turns in log.turns.values() if turns]
     conversations = conversations or [{"messages": [{"user": text}]} for text in dict.fromkeys(log.written)]
     if not conversations:
         raise UsageError(
-            f"{options.log}: the log holds no conversation before the question, expected one that states the answer"
+            f"{options.log}: the log has no conversation before the question, expected one that states the answer"
         )
     said = [(i, turn["user"]) for i, one in enumerate(conversations, 1) for turn in one["messages"] if "user" in turn]
     place, fact = _stating(said, options.fact or f"{options.answer} {question}")
@@ -185,15 +189,15 @@ def _of_log(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _stating(said: Sequence[tuple[int, str]], wanted: str) -> tuple[int, str]:
-    """Return the turn that has most of the words wanted, the latest of equals."""
+    """Return the turn with most of the wanted words; on a tie, the latest."""
     words = set(re.findall(r"\w+", wanted.casefold()))
     if not said:
-        raise UsageError("case: the log holds no turn of the user, expected one that states the answer")
+        raise UsageError("case: the log has no turn of the user, expected one that states the answer")
     return max(said, key=lambda one: (len(words & set(re.findall(r"\w+", one[1].casefold()))), one[0]))
 
 
 def read_log(path: Path) -> Log:
-    """Read a log of turns or of OpenTelemetry spans, one JSON value a line.
+    """Read a log of turns or of OpenTelemetry spans, one JSON value per line.
 
     Raises `UsageError` naming the line that cannot be read.
     """
@@ -208,7 +212,7 @@ def read_log(path: Path) -> Log:
         try:
             value = json.loads(line)
         except ValueError:
-            raise UsageError(f"{path}:{number}: got no JSON, expected one turn or span a line") from None
+            raise UsageError(f"{path}:{number}: got no JSON, expected one turn or span per line") from None
         before = (sum(map(len, log.turns.values())), len(log.written), log.query)
         _take(value, log, "")
         if before == (sum(map(len, log.turns.values())), len(log.written), log.query) and not _spans(value):
@@ -233,7 +237,7 @@ def _take(value: Any, log: Log, conversation: str) -> None:
         if text := _text(value):
             turns = log.turns.setdefault(conversation, [])
             turn = {str(value["role"]): text}
-            if turn not in turns:  # every request repeats the turns before it
+            if turn not in turns:  # every request repeats the earlier turns
                 turns.append(turn)
         return
     if isinstance(value.get("messages"), list):
@@ -286,7 +290,7 @@ def _json(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return the text of a turn or a memory: plain, or in parts."""
+    """Return the text of a turn or a memory, which may be a string or a list of parts."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, list):

@@ -16,7 +16,7 @@ def add(commands: Any) -> None:
     """Add the sub-command and its options."""
     parser = commands.add_parser(
         "check-system",
-        help="check that a memory system keeps its contract",
+        help="check that a memory system meets the contract",
         description="Check that a memory system does what the plugin requires: what is stored comes back, the listing is "
         "complete, stores are separate, queries do not write, snapshots are complete, and more. Needs no "
         "rows, judge or model. Exits with 1 if a check fails.",
@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "system",
         metavar=NAME,
-        help="as --memfail-system takes it: a built-in, an entry point, module:attribute, a YAML file, or a name that "
+        help="memory system, as for --memfail-system: a built-in, an entry point, module:attribute, a YAML file, or a name that "
         "the hook in the conftest.py of the current folder provides",
     )
     parser.add_argument(

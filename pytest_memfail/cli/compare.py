@@ -15,9 +15,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "compare",
         help="compare several records in one table",
-        description="Several records side by side: verdict rates with 95 % intervals (Wilson's, which suit few questions), success "
-        "by k, tokens per memory, and the first record against each other one. An exact McNemar test says how likely such a "
-        "surplus of losses or gains is by chance, on the questions decided in both, those of a row together.",
+        description="Show several records side by side: verdict rates with 95 % intervals (Wilson), success by k, tokens per memory, "
+        "and the first record against each of the others. An exact McNemar test, over the questions decided in both, says how "
+        "likely such a surplus of losses or gains is by chance. It treats the questions of a row together.",
     )
     parser.add_argument(
         "records", metavar="RECORD", type=Path, nargs="+", help=f"two or more records of the same data; {RECORD_HELP}"

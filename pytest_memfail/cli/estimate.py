@@ -18,14 +18,17 @@ def add(commands: Any) -> None:
         "estimate",
         help="estimate calls, tokens and cost before a run",
         description="Estimate calls, tokens and cost of a run whose system stores every message verbatim. No model is called: "
-        "every prompt is built and counted, and rules make the replies.",
+        "every prompt is built and counted, and rules produce the replies.",
     )
     parser.add_argument("--model", metavar="NAME", help="the model that answers")
     parser.add_argument("--judge", metavar="NAME", default="offline", help="offline, a model name, or offline+MODEL")
     add_data(parser)
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
     parser.add_argument(
-        "--k", metavar="N", type=int, help="memories retrieved (default: 5, or what the paper of a suite retrieves)"
+        "--k",
+        metavar="N",
+        type=int,
+        help="number of memories to retrieve (default: 5, or the number in the paper of the suite)",
     )
     parser.add_argument("--limit", metavar="N", type=int, help="at most N questions of each task, or of each part")
     parser.add_argument(
@@ -41,7 +44,7 @@ def add(commands: Any) -> None:
         "--vary",
         choices=("all", "judge", "answers"),
         default="all",
-        help="with --repeats: what is asked again; other replies come from the cache (default: all)",
+        help="with --repeats: who is asked again; other replies come from the cache (default: all)",
     )
     parser.add_argument("--suite", metavar="LIST", help="suites separated by commas (default: memfail)")
     parser.add_argument(
@@ -49,10 +52,12 @@ def add(commands: Any) -> None:
         metavar="SUITE.NAME=VALUE",
         action="append",
         default=[],
-        help="setting of a suite, such as mab.chunk=512; several times for several",
+        help="setting of a suite, such as mab.chunk=512; repeatable",
     )
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
-    parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
+    parser.add_argument(
+        "--prices", metavar="FILE", type=Path, help="your own prices, JSON or TOML, USD per million tokens"
+    )
     parser.set_defaults(run=run)
 
 

@@ -25,22 +25,24 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "gate",
         help="apply the gate to a record: merged shards, or a run without a gate",
-        description="Apply to a finished record what --memfail-fail-on applies to a run. Exits with 0 if the gate passes, 1 if "
-        "it fails, 6 if there is no trustworthy result (missing parts, too many errors, a baseline of other data, in CI no "
-        "baseline at all).",
+        description="Apply the gate of a run (--memfail-fail-on) to a finished record. Exits with 0 if the gate passes, 1 if "
+        "it fails, 6 if there is no trustworthy result (missing parts, too many errors, a baseline made with other data, in CI "
+        "a missing baseline).",
     )
     parser.add_argument(
         "record", metavar="RECORD", type=Path, help=f"{RECORD_HELP}; join shards with memfail merge first"
     )
     parser.add_argument("--baseline", metavar="FILE", type=Path, help="earlier run to compare with")
-    parser.add_argument("--anchor", metavar="FILE", type=Path, help="golden run (memfail anchor) to compare with too")
+    parser.add_argument(
+        "--anchor", metavar="FILE", type=Path, help="golden run (memfail anchor) to compare with as well"
+    )
     parser.add_argument(
         "--fail-on",
         metavar="EXPR",
         action="append",
         default=[],
-        help="correct<0.80, long_hop.summary_error>0.1, regressions>0, regressions:p<0.05 (default with a baseline: "
-        "regressions:p<0.04,*.regressions:p<0.01); repeatable",
+        help="expression that fails the gate: correct<0.80, long_hop.summary_error>0.1, regressions>0, regressions:p<0.05 "
+        "(default with a baseline: regressions:p<0.04,*.regressions:p<0.01); repeatable",
     )
     parser.add_argument(
         "--save-baseline", metavar="FILE", type=Path, help="save the verdicts of the record as a baseline"
@@ -106,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 def _expressions(given: Sequence[str], record: Loaded) -> list[Expression]:
     """Return the expressions, which may name the measures and labels of the record's suites.
 
-    Of a suite that is missing here, those that the record has are known.
+    For a suite that is not installed, only those in the record are known.
     """
     from pytest_memfail.results import check_tasks, measures_of, parse_expressions
     from pytest_memfail.suite_names import suites_of
@@ -123,7 +125,7 @@ def _expressions(given: Sequence[str], record: Loaded) -> list[Expression]:
         if not missing:
             raise
         raise UsageError(
-            f"{error}. The suite {', '.join(missing)} is not installed: of it only what the record has is known"
+            f"{error}. The suite {', '.join(missing)} is not installed, so only its measures and labels in the record are known"
         ) from None
     return expressions
 

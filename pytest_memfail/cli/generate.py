@@ -27,9 +27,9 @@ def add(commands: Any) -> None:
         "generate",
         help="generate more rows",
         description="Generate rows of one MemFail task, or episodes like MEME's, with any OpenAI-compatible model "
-        "(OPENAI_BASE_URL, OPENAI_API_KEY): drawn with a seed, checked, without near-duplicates. Repeat the command to "
-        "continue an interrupted run. The numbered facts of mab_forgetting need no model, and take --facts instead of -n "
-        "and --model.",
+        "(OPENAI_BASE_URL, OPENAI_API_KEY). A seed draws the subjects; rows are checked, and near-duplicates dropped. Repeat the "
+        "command to continue an interrupted run. The numbered facts of mab_forgetting need no model: give --facts instead of "
+        "-n and --model.",
     )
     parser.add_argument(
         "task",
@@ -48,18 +48,20 @@ def add(commands: Any) -> None:
         "--design",
         choices=("ours", "paper"),
         default="ours",
-        help="ours: one essay per name, none about strangers in questions; paper: the published 30 names (default: ours)",
+        help="ours: one essay per name, and no essay about a stranger in a question; paper: the published 30 names (default: ours)",
     )
     parser.add_argument("--estimate", action="store_true", help="only print calls, tokens and cost")
     parser.add_argument("--max-cost", metavar="USD", type=float, help="never spend more than this")
-    parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
+    parser.add_argument(
+        "--prices", metavar="FILE", type=Path, help="your own prices, JSON or TOML, USD per million tokens"
+    )
     parser.add_argument("--batch-size", metavar="N", type=int, help="rows per request (default: depends on the task)")
     parser.add_argument(
         "--fillers",
         metavar="N",
         type=int,
         default=4,
-        help="meme: sessions of an episode that tell nothing (default: 4)",
+        help="meme: sessions without facts per episode (default: 4)",
     )
     parser.add_argument("--concurrency", metavar="N", type=int, default=8, help="calls in flight (default: 8)")
     parser.add_argument("--force", action="store_true", help="overwrite existing rows")
@@ -102,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_facts(options: argparse.Namespace) -> int:
-    """Write numbered facts and questions about them, which takes no model."""
+    """Write numbered facts and questions about them, without a model."""
     from pytest_memfail.generate import FORGETTING, write_facts
 
     for name, value in {"-n": options.n, "--model": options.model}.items():

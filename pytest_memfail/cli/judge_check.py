@@ -20,8 +20,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "judge-check",
         help="measure how well a judge agrees with labelled cases",
-        description="Run a judge over labelled cases and print how well it agrees with their labels: by task, by verdict and by "
-        "its confidence. Exits with 1 if the judge failed on a case, or agrees less than --fail-under.",
+        description="Run a judge over labelled cases and print how well it agrees with their labels, by task, by verdict and by "
+        "confidence. Exits with 1 if the judge failed on a case, or if its agreement is below --fail-under.",
     )
     parser.add_argument(
         "files", metavar="FILE", type=Path, nargs="*", help="labelled cases, JSON Lines (default: the shipped ones)"
@@ -42,7 +42,9 @@ def add(commands: Any) -> None:
         help="offline, a model name, offline+MODEL, or module:attribute (default: offline)",
     )
     parser.add_argument(
-        "--suite", metavar="NAME", help="instead of MemFail's: the labelled cases and replies of this suite (meme)"
+        "--suite",
+        metavar="NAME",
+        help="use the labelled cases and replies of this suite (meme, mab, halumem) instead of MemFail's",
     )
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
     parser.add_argument(
@@ -149,9 +151,11 @@ def run(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     others = options.files or options.planted or options.train or options.split or options.tasks
     if options.suite is not None and (others or options.explain is not None or options.data_report):
-        raise UsageError("--suite takes the suite's own cases: only options of the judge and of the output go with it")
+        raise UsageError(
+            "--suite uses the suite's own cases; combine it only with options of the judge and of the output"
+        )
     if options.planted and (options.files or options.split):
-        raise UsageError("--planted makes its own cases; it takes neither files of labelled cases nor --split")
+        raise UsageError("--planted makes its own cases; do not combine it with files of labelled cases or --split")
     if not options.planted and (options.data or options.every != 1):
         raise UsageError("--data and --every need --planted")
     if options.train and not (options.files and options.output):
@@ -159,7 +163,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.train and options.output.exists():
         raise UsageError(f"-o: {options.output} exists; give another name")
     if options.output and not options.train:
-        raise UsageError("-o goes with --train")
+        raise UsageError("-o needs --train")
     if options.explain is not None and options.judge != "offline":
         raise UsageError(f"--explain: got the judge {options.judge!r}, expected offline, which has features")
     if options.every < 1 or options.concurrency < 1:
@@ -170,7 +174,7 @@ def _planted(options: argparse.Namespace) -> list[Case]:
     from pytest_memfail.calibration import planted_cases
     from pytest_memfail.suites import TaskRequest, load_tasks
 
-    # `ours` stores one entry per statement, so that a fault damages only one fact
+    # `ours` stores one entry per statement, so a fault damages only one fact
     return planted_cases(load_tasks(TaskRequest(_patterns(options), folders(options))), every=options.every)
 
 

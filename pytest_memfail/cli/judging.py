@@ -1,4 +1,4 @@
-"""What the judging commands share."""
+"""Helpers of the commands that judge."""
 
 from __future__ import annotations
 

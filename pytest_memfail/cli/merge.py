@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help="where to write the joint record; a folder (with / at its end): one record for each run",
+        help="where to write the joint record, or a folder (ending in /) for one record per run",
     )
     parser.set_defaults(run=run)
 

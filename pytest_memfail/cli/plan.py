@@ -18,7 +18,7 @@ from pytest_memfail.core import MAX_K, UsageError, counted, write_whole
 FIRST_SEED: Final = 42
 """The default of --memfail-seed, and the first of several seeds."""
 OF_THE_PLAN: Final = ("--memfail-record", "--memfail-seed", "--memfail-shard", "--memfail-system")
-"""Options that differ from command to command, so that none may follow --."""
+"""Options that differ between the commands, so they must not follow --."""
 FORMATS: Final = ("jsonl", "github", "slurm", "k8s")
 
 
@@ -36,19 +36,24 @@ def add(commands: Any) -> None:
         "plan",
         help="write the commands of many runs: systems, seeds, shards",
         description="Write one command and one record for each system, seed and shard, for an engine that runs them: a GitHub "
-        "matrix, a Slurm array, a Kubernetes Job, or lines of JSON for any other. Options after -- go to every pytest.",
+        "matrix, a Slurm array, a Kubernetes Job, or lines of JSON for any other. Options after -- are passed to every "
+        "pytest command.",
     )
-    parser.add_argument("--systems", metavar="LIST", required=True, help="names as --memfail-system takes them")
+    parser.add_argument(
+        "--systems", metavar="LIST", required=True, help="memory systems separated by commas, as for --memfail-system"
+    )
     parser.add_argument(
         "--seeds", metavar="N", default="1", help=f"how many seeds, from {FIRST_SEED} on; or a list such as 1,2,3"
     )
-    parser.add_argument("--k", metavar="LIST", help="as --memfail-k; all in one run, since a store is filled once")
+    parser.add_argument(
+        "--k", metavar="LIST", help="as --memfail-k; one run asks all values, because a store is filled once"
+    )
     parser.add_argument("--shards", metavar="N", type=int, default=1, help="parts of each run (--memfail-shard)")
     parser.add_argument("--format", choices=FORMATS, default="jsonl", help="what to write (default: jsonl)")
     parser.add_argument("--records", metavar="DIR", default="records", help="folder of the records (default: records)")
     parser.add_argument("--image", metavar="NAME", help="container image; k8s needs it")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to write (default: standard output)")
-    parser.add_argument("options", metavar="-- OPTION", nargs="*", help="options for every pytest, after --")
+    parser.add_argument("options", metavar="-- OPTION", nargs="*", help="options for every pytest command, after --")
     parser.set_defaults(run=run)
 
 
@@ -65,9 +70,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--k: got {wrong[0]!r}, expected whole numbers from 1 to {MAX_K}, such as 5 or 5,10,15")
     for given in options.options:
         if (name := given.partition("=")[0]) in OF_THE_PLAN:
-            raise UsageError(
-                f"--: got {name}, which the plan gives each command itself, expected other options of pytest"
-            )
+            raise UsageError(f"--: got {name}, which the plan sets for each command, expected other options of pytest")
     systems = list(dict.fromkeys(name for one in options.systems.split(",") if (name := one.strip())))
     if not systems:
         raise UsageError(f"--systems: got {options.systems!r}, expected at least one name")
@@ -110,7 +113,7 @@ def _parts(systems: Sequence[str], seeds: Sequence[int], options: argparse.Names
                 words += [f"--memfail-k={options.k}"] if options.k else []
                 words += [f"--memfail-shard={shard}/{options.shards}"] if options.shards > 1 else []
                 words += [*options.options, f"--memfail-record={record}"]
-                # 1 says that questions failed, which is what is measured; any other code stops the run
+                # 1 means that questions failed, which is the measurement; any other code stops the run
                 folder = shlex.quote(str(PurePosixPath(record).parent))
                 yield Part(record, f"mkdir -p {folder}; {shlex.join(words)} || test $? -eq 1")
 

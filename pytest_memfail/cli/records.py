@@ -1,4 +1,4 @@
-"""Find the record that a command is given: a file, or a kept run by name."""
+"""Find the record that a command names: a file or a kept run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def folders(options: argparse.Namespace) -> Folders:
 
 
 def load(name: Path, cache: Path | None = None) -> Loaded:
-    """Read a record from a file, or that of a kept run.
+    """Read a record from a file or a kept run.
 
     Raises `UsageError` if the name is neither.
     """
@@ -75,7 +75,7 @@ def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | No
         raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
     haystack = header.haystack or "sample"
     chosen = chosen_suites(header.suite, header.suite_options)
-    # a limit holds for each part, so the parts that ran decide what it chose
+    # a limit applies to each part, so the sample depends on the parts that ran
     parts = {task: of for one in chosen if one.suite is not None for task, of in one.suite.parts.items()}
     patterns = [
         group
@@ -88,7 +88,7 @@ def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | No
 
 
 def _own_cases(record: Loaded, places: Sequence[Path], data: Folders) -> list[Task]:
-    """Return the task of the user's own cases, if the record asked some."""
+    """Return the task of the user's own cases, if the record has any."""
     from pytest_memfail.suites import CUSTOM, MEMFAIL, HaystackFinder, find_custom, read_custom
 
     if not any(question.task == CUSTOM for question in record.questions):

@@ -67,7 +67,8 @@ def run(options: argparse.Namespace) -> int:
     suites, missing = suites_of(header)
     if missing:
         raise UsageError(
-            f"{options.record} is of the suite {', '.join(missing)}, which is not installed: it says how its facts are judged"
+            f"{options.record} is of the suite {', '.join(missing)}, which is not installed; install it, because it defines how its "
+            "facts are judged"
         )
     cases = recorded_questions(record, folders(options), options.cases)
     judge, client = open_judge(options.judge, header.protocol, options.concurrency, suites=suites)

@@ -16,8 +16,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "report",
         help="write a page, a pull-request comment or JSON from records",
-        description="Render records again: x.html is one self-contained page, x.md a pull-request comment (in CI appended to the "
-        "step summary too), x.json the summary by a published schema, x.svg and x.png the plots. "
+        description="Render records again: x.html is one self-contained page, x.md a pull-request comment (in CI also appended to the "
+        "step summary), x.json the summary by a published schema, x.svg and x.png the plots. "
         "Several records are shown side by side.",
     )
     parser.add_argument(

@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "show",
         help="print the failures of a run, or list the kept runs",
-        description="Print the failures and the summary of a kept run, or of the file of a record. With a filter, print only "
+        description="Print the failures and the summary of a kept run or of a record file. With a filter, print only "
         "the matching questions. Nothing is run.",
     )
     parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", help=f"{RECORD_HELP}; default: last")
@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
         "--all", action="store_true", help=f"print all questions (default: the {MOST} clearest failures)"
     )
     parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
-    parser.add_argument("--verdict", metavar="NAME", help="only this verdict, correct and ungraded too")
+    parser.add_argument("--verdict", metavar="NAME", help="only this verdict; correct and ungraded are verdicts too")
     parser.add_argument("--task", metavar="NAME", help="only this task")
     parser.add_argument("--id", metavar="SUBSTRING", default="", help="only questions whose id contains this")
     parser.set_defaults(run=run)

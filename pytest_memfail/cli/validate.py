@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--suite",
         metavar="NAME",
-        help="suite whose published files are in DIR (default: the one whose files are there)",
+        help="suite whose published files are in DIR (default: found by the files in DIR)",
     )
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
     parser.set_defaults(run=run)
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         found = validate(options.folder)
         findings = [(str(finding), finding.severity == "error") for finding in found]
     elif suite.faults is None:
-        raise UsageError(f"--suite: the suite {suite.name!r} checks no files")
+        raise UsageError(f"--suite: the suite {suite.name!r} has no check of files, expected another suite")
     else:
         findings = [(str(fault), fault.is_error) for fault in suite.faults(options.folder)]
     for text, _ in findings:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _suite(name: str | None, folder: Path) -> Suite | None:
-    """Return the suite to check by; None for MemFail and cases."""
+    """Return the suite whose files are checked; None for MemFail and cases."""
     from pytest_memfail.suite_names import find_suite
     from pytest_memfail.suites import suite_in
 

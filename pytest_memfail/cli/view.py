@@ -72,7 +72,7 @@ def _trend(runs: Sequence[KeptRun], record: Loaded) -> Iterator[Sequence[str]]:
     for run in same[-MOST:]:
         try:
             found = load_record(run.record)
-        except UsageError:  # removed or damaged; the others still say something
+        except UsageError:  # removed or damaged; show the others
             continue
         summary = found.summary()
         failed = [one for question in found.questions if (one := failed_question(question)) is not None]

@@ -50,7 +50,7 @@ class Claim:
     holds_unsaid: bool = False
     """Whether to require words of a part even if the source never states them (the published protocol)."""
     needs_condition: bool = False
-    """Whether the fact counts as stored only together with its condition (the published protocol, a rule told as a
+    """Whether the fact counts as stored only together with its condition (the published protocol, a rule stated as a
     whole)."""
 
     def texts(self, *roles: PartRole) -> tuple[str, ...]:

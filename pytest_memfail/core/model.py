@@ -61,7 +61,7 @@ class Listing:
     store_id: str
     memories: tuple[Memory, ...]
     number: int = 0
-    """The place among the plan's probes of the one it was made for."""
+    """Index of the probe, among the probes of the plan, that it was made for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Evidence:
     history: tuple[str, ...] = ()
     """Ids of other relevant conversations; a sample that keeps the fact keeps them."""
     is_composed: bool = False
-    """Whether the fact has to be put together from statements that each tell a part; the paper checks the parts then."""
+    """Whether several statements each contain a part of the fact; the paper then checks the parts."""
     importance: float = 1.0
     is_distractor: bool = False
 
@@ -158,28 +158,28 @@ class Question:
     line: int = 1
     """The 1-based line in `file` on which the row starts."""
     place: str = ""
-    """Where in that row the question is (`questions.17`), for rows with many."""
+    """The question's place in a row with several questions, such as `questions.17`."""
     stratum: str = ""
     """The group that a balanced sample draws from (yes/no, N, hops, direct/misleading)."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     part: str = ""
-    """The part of the task that it counts in; empty for a task without parts."""
+    """The part of the task that the question counts in; empty for a task without parts."""
     stages: tuple[str, ...] = STAGES
     """The stages that are judged."""
     needs: tuple[str, ...] = ()
-    """Ids of questions of the same store that must have been right for a right answer to count (trivial pass)."""
+    """Ids of questions of the same store. If one of them was answered wrongly, a right answer is a trivial pass."""
     hidden: bool = False
-    """Whether it is asked only because another question needs its verdict: no item, and in no count."""
+    """Whether it is asked only because another question needs its verdict; it is no item and is not counted."""
     asked_at: datetime | None = None
-    """When it is asked; None if the data has no time."""
+    """When the question is asked; None if the data has no time."""
     cluster: str = ""
-    """Questions of one cluster stand and fall together, in paired tests; empty for the row."""
+    """Paired tests treat questions of one cluster as dependent; empty: the questions of a row."""
     keys: Mapping[str, Any] = field(default_factory=dict)
     """What the suite's graders need besides the gold answers."""
     weight: float = 1.0
-    """How much it counts in a weighted measure of its suite."""
+    """The question's weight in a weighted measure of its suite."""
     is_independent: bool = False
-    """Whether what was retrieved and answered is judged, and its result kept, whatever became of the facts."""
+    """Whether retrieval and answer are judged and recorded even if a fact failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +206,9 @@ class StorePlan:
     id: str
     steps: tuple[Step, ...]
     opens: Callable[[], Mapping[str, Conversation]] | None = None
-    """Reads the conversations, by id, where `steps` have them without messages: a run has more text than fits in memory."""
+    """Reads the conversations, by id, if `steps` have them without messages, because the text of a run may not fit in memory."""
     characters: int = 0
-    """Characters of all conversations that `opens` reads."""
+    """Number of characters in the conversations that `opens` reads."""
 
     @property
     def conversations(self) -> tuple[Conversation, ...]:
@@ -256,11 +256,11 @@ class Task:
     """Number of conversations that a sample does not store."""
     suite: str = "memfail"
     k: int | None = None
-    """The top-k where the user gives none; None for the run's default."""
+    """The top-k if the user gives none; None for the run's default."""
     variant: str = ""
-    """Which of the suite's published files it is from; `ours` for the suite's own sample, empty for MemFail."""
+    """The suite's variant that the rows come from; `ours` for the suite's own sample, empty for MemFail."""
     note: str = ""
-    """What the header of a run says of its rows besides: what had to be left out."""
+    """A note about the rows for the header of a run, such as what was left out."""
 
     @property
     def questions(self) -> tuple[Question, ...]:

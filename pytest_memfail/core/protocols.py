@@ -1,6 +1,6 @@
 """What can be plugged in: memory systems, judges and test-takers, as structural protocols.
 
-There is nothing to inherit from. Every method may be sync or `async`.
+No base class is needed. Every method may be sync or `async`.
 """
 
 from __future__ import annotations
@@ -143,8 +143,7 @@ class Judge(Protocol):
     """Judge the stages of one fact. Each method may be sync or `async`.
 
     `warm(listing)` (optional) is called once before the first judgement of a listing.
-    `settles(question) -> bool` (optional) tells whether the reply is graded whatever became of the facts; without it,
-    only option letters are.
+    `settles(question) -> bool` (optional) says whether the reply is graded even if a fact failed; without it, only option letters are.
     `added(question, added)` (optional) judges the memories that a conversation added, by `question.keys`: its dialogue and
     the points that it states; without it, such questions stay ungraded.
     `inline: bool = True` (optional) declares that the methods compute and never wait, so they need no thread of their

@@ -1,4 +1,4 @@
-"""A suite: one benchmark as a value, with what loads it, judges it and sums it up.
+"""A suite: one benchmark as a value that loads its rows, says how to judge them, and computes its measures.
 
 A suite imports neither judges nor results. Criteria are data, finders and graders are functions over values of this
 folder, and measures are functions over finished questions. Another benchmark is one folder, or one installed package
@@ -33,7 +33,7 @@ class Source:
     paper: str = ""
     """Identifier of the paper at arXiv."""
     size: str = ""
-    """What the default variant holds, in words: "100 episodes"."""
+    """The size of the default variant, in words: "100 episodes"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class TaskPart:
     meaning: str
     """One line for help and docs."""
     targets: tuple[str, ...] = ()
-    """The verdicts it is made to provoke."""
+    """The verdicts that it is designed to provoke."""
     is_proxy: bool = False
-    """Whether its evidence is a gold string and not an annotated fact."""
+    """Whether its evidence is a gold string instead of an annotated fact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a finder recognises of a fact in some memories."""
+    """The result of a finder: how much of a fact some memories contain."""
 
     present: bool
     faithful: bool
@@ -62,13 +62,13 @@ class Found:
     missing: tuple[str, ...] = ()
     label: str | None = None
     vacuous: bool = False
-    """Whether it is faithful only because the memories mention nothing of it."""
+    """Whether the fact counts as faithful only because the memories do not mention it."""
 
 
 Finder = Callable[[Evidence, Sequence[str]], Found]
-"""`find(evidence, texts)`: decide offline what some memories keep of a fact."""
+"""`find(evidence, texts)`: decide without a model how much of a fact some memories contain."""
 Grade = Callable[[Question, Sequence[Evidence], str], "StageResult | None"]
-"""`grade(question, evidence, reply)`: decide an answer without a model; None if only a model can tell."""
+"""`grade(question, evidence, reply)`: grade an answer without a model; None if only a model can decide."""
 
 
 class Asker(Protocol):
@@ -94,7 +94,7 @@ class Asker(Protocol):
 
 
 Ask = Callable[[Asker, Question, Sequence[Evidence], str], Awaitable[StageResult]]
-"""`ask(asker, question, evidence, reply)`: decide an answer by several calls of a model."""
+"""`ask(asker, question, evidence, reply)`: grade an answer with several model calls."""
 
 
 FactField = Literal[
@@ -114,14 +114,14 @@ FactField = Literal[
     "must_keep",
     "question",
 ]
-"""What a prompt can show of a fact, as it names it: `needed` is the value where one answer needs a part of the fact."""
+"""The fields of a fact that a prompt can show; `needed` is the value if one answer needs only a part of the fact."""
 AnswerField = Literal["gold", "entity", "said", "distractor", "facts", "replaced", "values"]
-"""What a prompt can show of a question and its facts beside a reply."""
+"""The fields of a question and its facts that a prompt can show beside a reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Criteria for a model that is asked about each stage in a call of its own: the whole text of each."""
+    """Criteria for a model that is asked about each stage in a separate call: the full text per stage."""
 
     storage: str
     summary: str
@@ -133,35 +133,35 @@ class Kind:
     """How one kind of evidence is judged. Raises `ValueError` for a field that no prompt can show."""
 
     present: str
-    """When a fact counts as stored, for a model as judge: our words."""
+    """When a fact counts as stored: criteria for a model as judge, in our words."""
     faithful: str
     recoverable: str
     find: Finder | None = None
-    """Decides offline, instead of the offline judge's check of the claim."""
+    """Decides without a model, instead of the offline judge's check of the claim."""
     times: bool = False
-    """Whether a model sees when the memories were made."""
+    """Whether a model sees the times of the memories."""
     outdated: bool = False
-    """Whether a model also says if a replaced state stands as if it held."""
+    """Whether a model also says if a replaced state is listed as current."""
     offline: Literal["decides", "estimates", "never"] = "decides"
-    """What the offline judge's result is worth: an estimate confirms nothing and enters no measure of a paper."""
+    """How reliable the offline judge's result is; an estimate confirms nothing and is left out of a paper's measures."""
     gold: tuple[FactField, ...] = ("fact", "value", "replaced", "taken_back", "said", "question")
-    """What a model sees of the fact, as far as the evidence has it."""
+    """The fields of the fact that a model sees, if the evidence has them."""
     labels: tuple[str, ...] = ()
-    """Labels that a model gives memories from which the fact cannot be recovered."""
+    """Labels that a model may give when the fact cannot be recovered from the memories shown."""
     unfaithful: str | None = None
-    """Label of a fact that is stored, but not faithfully, where the judge gives no other."""
+    """Label of a fact that is stored unfaithfully, unless the judge gives another label."""
     still_held: str = "leaked"
-    """Label of a state that was taken back and that the store gives as if it held."""
+    """Label of a retracted state that the store lists as current."""
     note: str = ""
-    """What a model is told besides of a fact in the store: what is no fault."""
+    """An additional instruction for a model about a stored fact: what does not count as a fault."""
     needed: str = ""
-    """When the store keeps what one answer needs; the fact as a whole is then checked once for all its questions."""
+    """When the store keeps the part that one answer needs; the whole fact is then checked once for all its questions."""
     needed_recoverable: str = ""
-    """When what one answer needs can be recovered."""
+    """When the part that one answer needs can be recovered."""
     paper: Staged | None = None
-    """The published criteria, for the protocol `paper`; without any it is judged as under `ours`."""
+    """The published criteria, for the protocol `paper`; without them the fact is judged as under `ours`."""
     paper_composed: Staged | None = None
-    """Those of a fact that is composed of several statements, if they differ."""
+    """The published criteria of a fact composed of several statements, if they differ."""
 
     def __post_init__(self) -> None:
         """Check the names of the fields shown."""
@@ -173,18 +173,18 @@ class AnswerKind:
     """How one kind of question is graded. Raises `ValueError` for a field that no prompt can show."""
 
     right: str
-    """When a reply is right, for a model as judge; empty if none is ever needed."""
+    """When a reply is right: criteria for a model as judge; empty if no model is ever needed."""
     grade: Grade | None = None
     labels: tuple[str, ...] = ()
-    """Labels that a model's reply may give a wrong answer."""
+    """Labels that a model may give a wrong answer."""
     settles: bool = False
-    """Whether the reply counts whatever the memory stages say."""
+    """Whether the reply counts even if a memory stage failed."""
     ask: Ask | None = None
-    """Decides what `grade` leaves open, instead of one call with `right`."""
+    """Grades the answers that `grade` leaves open, instead of one call with `right`."""
     gold: tuple[AnswerField, ...] = ("gold", "facts", "replaced", "values")
-    """What a model sees beside the reply."""
+    """The fields that a model sees beside the reply."""
     lead: str = "right: "
-    """What comes before the criterion in a prompt."""
+    """Text before the criterion in a prompt."""
 
     def __post_init__(self) -> None:
         """Check the names of the fields shown."""
@@ -206,7 +206,7 @@ class FinishedStage(Protocol):
 
     @property
     def label(self) -> str | None:
-        """Return the finer name of the result."""
+        """Return the label that refines the result."""
 
     @property
     def estimated(self) -> bool:
@@ -226,7 +226,7 @@ class FinishedFact(Protocol):
 
     @property
     def label(self) -> str | None:
-        """Return the finer name of its failure."""
+        """Return the label that refines its failure."""
 
     @property
     def storage(self) -> FinishedStage:
@@ -242,7 +242,7 @@ class FinishedFact(Protocol):
 
 
 class Finished(Protocol):
-    """A finished question, as far as a measure may know it: what its record line says."""
+    """A finished question as a measure sees it: the fields of its record line."""
 
     @property
     def task(self) -> str:
@@ -262,7 +262,7 @@ class Finished(Protocol):
 
     @property
     def k(self) -> int:
-        """Return the number of memories it was shown at most."""
+        """Return the maximum number of memories shown."""
 
     @property
     def stratum(self) -> str:
@@ -274,15 +274,15 @@ class Finished(Protocol):
 
     @property
     def label(self) -> str | None:
-        """Return the finer name within the verdict."""
+        """Return the label that refines the verdict."""
 
     @property
     def vacuous(self) -> bool:
-        """Return whether it is right without proving anything."""
+        """Return whether it passed without proving anything about the memory."""
 
     @property
     def credited(self) -> bool | None:
-        """Return whether the answer matched, whatever became of the facts; None if nothing settled that."""
+        """Return whether the answer matched, even if a fact failed; None if this was not graded."""
 
     @property
     def score(self) -> float | None:
@@ -302,7 +302,7 @@ class Finished(Protocol):
 
     @property
     def weight(self) -> float:
-        """Return how much it counts in a weighted measure."""
+        """Return its weight in a weighted measure."""
 
     @property
     def retrieved(self) -> Sequence[object]:
@@ -315,14 +315,14 @@ class Score:
 
     value: float | None
     n: int
-    """The number of questions it is over."""
+    """The number of questions that it is computed from."""
     low: float | None = None
     """Lower bound of its 95 % interval; None if not computed."""
     high: float | None = None
     lacks: str | None = None
-    """Why there is no value: "needs a model as judge"."""
+    """Why there is no value, such as "needs a model as judge"."""
     note: str | None = None
-    """What is to be known beside the value: "of 1,204"."""
+    """A note printed beside the value, such as "of 1,204"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,10 +330,10 @@ class Measure:
     """A number that a paper defines over finished questions."""
 
     name: str
-    """As the gate names it: `score` for `meme.score`."""
+    """Its name in the gate: `score` for `meme.score`."""
     title: str
     of: Callable[[Sequence[Finished]], Score]
-    """Takes the questions of the suite at one k, or those of `part`."""
+    """Computes the score from the questions of the suite at one k, or from those of `part`."""
     part: str | None = None
     """`task.part` for a measure of one part; None for the whole suite."""
     line: int = 1
@@ -341,7 +341,7 @@ class Measure:
     unit: Literal["share", "percent", "count"] = "share"
     """`share`: 0 to 1; `percent`: shown as such, 0 to 1 in the gate; `count`: a number of questions."""
     with_errors: bool = False
-    """Whether it also takes questions that ended with an error."""
+    """Whether it also counts questions that ended with an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,12 +398,12 @@ class SuiteRequest:
     protocol: Literal["ours", "paper"] = "ours"
     seed: int = 42
     options: Mapping[str, str] = field(default_factory=dict)
-    """The user's settings of the suite, by name: those of `Suite.options` that were given."""
+    """The suite's settings that the user set, by their names in `Suite.options`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteFault:
-    """Something that `memfail validate` reports of a suite's files."""
+    """A finding of `memfail validate` in a suite's files."""
 
     file: str
     place: str
@@ -431,17 +431,17 @@ class Suite:
     answers: Mapping[str, AnswerKind] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
     paper_measures: tuple[Measure, ...] = ()
-    """Those of the protocol `paper`, if they differ."""
+    """The measures of the protocol `paper`, if they differ."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Label to meaning, in the order shown."""
     k: int = 5
     part_k: Mapping[str, int] = field(default_factory=dict)
-    """Parts whose questions have a k of their own, whatever the run's."""
+    """Parts whose questions have their own k, whatever the run's k is."""
     faults: Callable[[Path], Iterable[SuiteFault]] | None = None
     """Checks all files in a folder, for `memfail validate`."""
     sample: str = ""
-    """What its own sample is, in words: "our sample: 8 episodes"."""
+    """A description of its own sample: "our sample: 8 episodes"."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """Its own settings, with what each means (`--memfail-suite-option SUITE.NAME=VALUE`)."""
+    """The suite's settings and their meanings (`--memfail-suite-option SUITE.NAME=VALUE`)."""
     cases: Callable[[], Path] | None = None
-    """Returns the folder with labelled cases over its own sample: `cases.jsonl` and `replies.jsonl`."""
+    """Returns the folder with labelled cases for its own sample: `cases.jsonl` and `replies.jsonl`."""

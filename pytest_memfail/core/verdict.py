@@ -20,7 +20,7 @@ UNSURE: Final = 0.8
 """Below this confidence a verdict of the offline judge is unsure: the cascade asks a model, and reports mark it."""
 TRIVIAL_PASS: Final = "trivial_pass"
 LOST_LATER: Final = "lost_later"
-"""The label of a fact that an earlier listing of the store held."""
+"""The label of a lost fact that an earlier listing of the store contained."""
 UNCONFIRMED: Final = "unconfirmed"
 """The label of a distractor that the store holds."""
 ADDED_STAGE: Final = "added"
@@ -49,7 +49,7 @@ class StageResult:
     label: str | None = None
     """A finer name within the verdict (`stale_value`, `over_update`, ...)."""
     vacuous: bool = False
-    """Passed only because the entries mention neither a state that was taken back nor its end."""
+    """Passed only because the entries mention neither a retracted state nor its end."""
     score: float | None = None
     """The score of an answer, between 0 and 1; None for a kind of answer without one."""
     estimated: bool = False
@@ -72,11 +72,11 @@ class FactVerdict:
     summary: StageResult = UNREACHED
     retrieval: StageResult = UNREACHED
     is_distractor: bool = False
-    """Whether the store must not hold it."""
+    """Whether the fact is a distractor, which the store must not hold."""
 
     @property
     def vacuous(self) -> bool:
-        """Return whether neither the store nor the memories shown mention a state that was taken back."""
+        """Return whether neither the store nor the memories shown mention a retracted state."""
         return self.name == CORRECT and self.retrieval.vacuous
 
     @property
@@ -100,10 +100,10 @@ class Verdict:
     """Passed only because there was nothing to misuse: the essay of a misleading question, or a state that was taken
     back."""
     credited: bool | None = None
-    """Whether the raw answer matched regardless of the facts (option letters); None if there is none."""
+    """Whether the raw answer matched, even if a fact failed (option letters); None if there is none."""
     label: str | None = None
     score: float | None = None
-    """The score of the answer, whatever the facts say; None if it has none."""
+    """The score of the answer, even if a fact failed; None if it has none."""
 
     @property
     def memory_held(self) -> bool | None:

@@ -17,14 +17,14 @@ from pytest_memfail.llm import count_tokens
 TASK: Final = "mab_forgetting"
 FILE: Final = "Conflict_Resolution.json"
 LEAST: Final = 40
-"""Facts below which too few chains are left to ask about."""
+"""The minimum number of facts; fewer leave too few chains to ask about."""
 MOST: Final = 40_000
 REPLACED: Final = 0.7
-"""The share of things with two facts about them, of which the later one holds."""
+"""The share of subjects with two facts, the later of which replaces the earlier."""
 QUESTIONS: Final = 100
 HEADER: Final = "Facts, numbered in the order in which they became known:"
 SIZES: Final = ((3_000, "1k"), (19_000, "6k"), (48_000, "32k"), (160_000, "64k"), (10**9, "262k"))
-"""Tokens below which a list has a name."""
+"""Maximum numbers of tokens of the named list sizes."""
 CONSONANTS: Final = "bdfgklmnprstvz"
 VOWELS: Final = "aeiou"
 NAMES: Final = {
@@ -36,12 +36,12 @@ NAMES: Final = {
     "language": "{}ish",
     "sport": "{}ball",
 }
-"""Kind of thing to how one is called; each word is used for one thing only."""
+"""Kind of thing to its name pattern; each word is used for one thing only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a fact may say of a thing."""
+    """A relation that a fact can state about a thing."""
 
     subject: str
     value: str
@@ -67,7 +67,7 @@ RELATIONS: Final = (
 
 @dataclass(slots=True)
 class World:
-    """Things, and what holds of them before and after the replacements."""
+    """Things, and the facts about them before and after the replacements."""
 
     rng: random.Random
     used: set[str] = field(default_factory=set)
@@ -76,7 +76,7 @@ class World:
     now: dict[tuple[str, Relation], str] = field(default_factory=dict)
 
     def fill(self, facts: int) -> None:
-        """Draw facts about things until there are that many, those that are replaced included."""
+        """Draw facts about things up to the requested number, which includes the replaced ones."""
         for kind in NAMES:
             self.things[kind] = [self._name(kind) for _ in range(max(4, facts // 16))]
         slots = [(thing, relation) for relation in RELATIONS for thing in self.things[relation.subject]]
@@ -90,7 +90,7 @@ class World:
             self.now[thing, relation] = second if left > 1 and self.rng.random() < REPLACED else first
 
     def lines(self) -> list[str]:
-        """Return all facts in an order in which what is replaced comes before what replaces it."""
+        """Return all facts, each replaced fact before its replacement."""
         stated = [(key, value) for key in self.old for value in dict.fromkeys((self.old[key], self.now[key]))]
         places = list(range(len(stated)))
         self.rng.shuffle(places)
@@ -104,7 +104,7 @@ class World:
         return [f"{number}. {text}" for number, text in enumerate(ordered)]
 
     def single(self, n: int) -> list[tuple[str, str]]:
-        """Return questions about one fact each, as many as possible about facts that were replaced, up to three in four."""
+        """Return questions about one fact each, up to three in four of them about replaced facts."""
         keys = list(self.now)
         self.rng.shuffle(keys)
         changed = [key for key in keys if self.old[key] != self.now[key]]
@@ -115,7 +115,7 @@ class World:
         return [(_asked(relation, thing), self.now[thing, relation]) for thing, relation in chosen]
 
     def chained(self, n: int) -> list[tuple[str, str]]:
-        """Return questions about chains of two or three facts whose answer a replacement has changed."""
+        """Return questions about chains of two or three facts whose answer a replacement changed."""
         starts = list(self.now)
         self.rng.shuffle(starts)
         found: list[tuple[str, str]] = []
@@ -150,7 +150,7 @@ class World:
         return form.format(*(self._word() for _ in range(form.count("{}"))))
 
     def _word(self) -> str:
-        """Return a word that no other thing has; all are of one length, so that none is part of another."""
+        """Return an unused word; all words have the same length, so none is part of another."""
         while True:
             word = "".join(self.rng.choice(CONSONANTS) + self.rng.choice(VOWELS) for _ in range(3)).capitalize()
             if word not in self.used:

@@ -123,7 +123,7 @@ class LongHop:
         while len(mine) < wanted and (found := session.raw.get(stage, str(len(mine) + 1), Chain)) is not None:
             key = f"{hops}-{len(mine) + 1:03d}"
             if broken := next(chain_faults(hops, found, list(proposed.values())), None):
-                raise UsageError(f"{session.raw.path}: {stage} {len(mine) + 1}: {broken}; mend the line")
+                raise UsageError(f"{session.raw.path}: {stage} {len(mine) + 1}: {broken}; correct the line")
             mine[key] = proposed[key] = found
 
         def accept(chain: Chain) -> None:

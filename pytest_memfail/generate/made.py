@@ -30,7 +30,7 @@ class Request:
     batch_size: int | None = None
     """Rows per request; None for each stage's default."""
     fillers: int = 4
-    """The sessions of an episode that tell nothing."""
+    """The number of sessions without facts per episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Made:
     """The rows of a task."""
 
     files: Mapping[str, Sequence[Mapping[str, Any]]]
-    """For each task name of the loaders, cells by column; for the name of a JSON file, its objects."""
+    """Rows by task name of the loaders (cells by column), and objects by name of a JSON file."""
     counts: Mapping[str, int]
     """The numbers of rows wanted, written and left out, in this order."""
     thresholds: Mapping[str, float]
@@ -61,7 +61,7 @@ class Recipe(Protocol):
     """How to generate the rows of one task."""
 
     def plan(self, raw: Raw) -> list[Work]:
-        """Return the least work that remains."""
+        """Return the minimum remaining work."""
 
     async def make(self, session: Session) -> Made:
         """Request what is missing and assemble the rows."""
@@ -114,7 +114,7 @@ async def made_at_once(
 
 
 def row_counts(wanted: int, written: int, kept: int) -> dict[str, int]:
-    """Return how many rows each step left."""
+    """Return the number of rows left after each step."""
     return {
         "wanted": wanted,
         "given_up": wanted - written,
@@ -125,7 +125,7 @@ def row_counts(wanted: int, written: int, kept: int) -> dict[str, int]:
 
 
 def finished(stages: Sequence[dict[int, Any]]) -> list[int]:
-    """Return the numbers of the rows that every stage has."""
+    """Return the numbers of the rows that are complete in every stage."""
     return sorted(set(stages[0]).intersection(*stages[1:]))
 
 
@@ -135,7 +135,7 @@ def taken_of(items: Mapping[int, Item], fields: Sequence[str]) -> dict[str, list
 
 
 def file_of(name: str) -> str:
-    """Return the file of a name in `Made.files`."""
+    """Return the file name for a key of `Made.files`."""
     return name if name.endswith(".json") else f"{name}.csv"
 
 

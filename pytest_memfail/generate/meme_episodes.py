@@ -32,7 +32,7 @@ from pytest_memfail.suites import ESSAY_LIKENESS, asserts
 EPISODES: Final = "episodes.json"
 MOST_FILLERS: Final = 1000
 PAIRS: Final = (3, 7)
-"""The fewest and most messages of the user in a session."""
+"""The minimum and maximum number of user messages in a session."""
 _AT: Final = range(SESSIONS)
 START: Final = datetime(2024, 1, 8)
 GAP_DAYS: Final = (2, 9)
@@ -46,9 +46,9 @@ KINDS: Final = {
     "cascade": "Cas",
     "absence": "Abs",
 }
-"""Role in the graph to type of question, in the order asked."""
+"""Role in the graph to type of question, in the order of the questions."""
 CREDITED: Final = ("deletion", "cascade", "absence")
-"""Roles that are asked about before the change too."""
+"""Roles with a question before the change too."""
 
 
 class Pair(BaseModel):
@@ -111,7 +111,7 @@ class MemeEpisodes:
         ]
 
     async def make(self, session: Session) -> Made:
-        """Request the sessions that tell something, then the fillers of the episodes that have them all."""
+        """Request the sessions with facts, and then the fillers of the episodes whose sessions with facts are complete."""
         chats: dict[int, Chat] = {}
         await run_stage(session, self._sessions, range(1, self._request.n * SESSIONS + 1), chats)
         told = [o.number for o in self._outlines if all(_number(o.number, at, SESSIONS) in chats for at in _AT)]
@@ -135,7 +135,7 @@ class MemeEpisodes:
     # -- what is asked for -------------------------------------------------------------------------------------------
 
     def _filler_numbers(self, episodes: Sequence[int]) -> list[int]:
-        """Return the rows of the fillers of some episodes, the same whatever the number of fillers is."""
+        """Return the row numbers of the fillers of some episodes; they do not depend on the number of fillers."""
         return [_number(episode, at, MOST_FILLERS) for episode in episodes for at in range(self._request.fillers)]
 
     def _given(self, number: int) -> tuple[Outline, tuple[Given, ...]]:
@@ -152,7 +152,7 @@ class MemeEpisodes:
         episode, filler = _place(number, MOST_FILLERS)
         outline = self._outlines[episode - 1]
         rng = random.Random(f"{self._request.seed}:meme:fillers:{outline.domain.code}")
-        # episodes go on in the list where the last of their domain ended, until all subjects are used
+        # each episode continues in the list where the previous episode of its domain stopped, until all subjects are used
         before = (episode - 1) // 2 * self._request.fillers
         choices = [(topic, wish) for wish in WISHES for topic in outline.domain.topics]
         rng.shuffle(choices)
@@ -226,12 +226,12 @@ class MemeEpisodes:
 
 
 def _number(episode: int, at: int, size: int) -> int:
-    """Return the row of the session at a place (from 0) of an episode that has at most so many."""
+    """Return the row number of a session (from 0) of an episode with at most this many sessions."""
     return (episode - 1) * size + at + 1
 
 
 def _place(number: int, size: int) -> tuple[int, int]:
-    """Return the episode of a row and the place there, both from 1."""
+    """Return the episode of a row and its place in the episode, both from 1."""
     episode, at = divmod(number - 1, size)
     return episode + 1, at + 1
 
@@ -259,7 +259,7 @@ def _faults(domain: Domain, facts: Sequence[Given], item: Chat) -> Iterator[str]
 
 
 def _unsaid(domain: Domain, fact: Given, users: Sequence[str]) -> Iterator[str]:
-    """Yield why the user's messages do not tell a fact."""
+    """Yield the reasons why the user's messages do not state a fact."""
     if fact.is_exact:
         if not any(fact.text in text for text in users):
             yield f"turns: no message of the user has, to the letter: {fact.text}"
@@ -333,6 +333,6 @@ def _after(outline: Outline) -> Iterator[dict[str, Any]]:
 
 
 def _about(outline: Outline, entities: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what questions before and after the change have in common."""
+    """Return the common fields of the questions before and after the change."""
     hop = {"hop": outline.hop(entities[0])} if entities[0] in outline.sources else {}
     return {"task_type": KINDS[outline.tasks[entities[0]]], "entity": list(entities), "entity_values": values, **hop}

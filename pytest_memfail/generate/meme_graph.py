@@ -1,7 +1,7 @@
-"""The graphs behind MEME-like episodes, and the outline of an episode drawn from one.
+"""The graphs behind MEME-like episodes, and the outlines of episodes drawn from them.
 
-The steps are those of MEME (arXiv 2605.12477, section 3.2): a root with what depends on it, values, tasks by the place
-in the graph, right answers by propagation. Entities, values and sentences are our own.
+The steps are those of MEME (arXiv 2605.12477, section 3.2): a root with its dependents, values, tasks by position in the graph,
+right answers by propagation. Entities, values and sentences are our own.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Final
 
 UNCERTAIN: Final = "Uncertain"
 STEPS: Final = 4
-"""The values of a tracked entity: the first, and three updates."""
+"""The number of values of a tracked entity: the first one and three updates."""
 COUNTED: Final = 3
-"""The entities of an aggregation."""
+"""The number of entities in an aggregation."""
 BEFORE: Final = 6
-"""The evidence sessions before the change."""
+"""The number of sessions with evidence before the change."""
 AFTER: Final = 4
 SESSIONS: Final = BEFORE + AFTER
 
@@ -32,25 +32,25 @@ BEGINNINGS: Final = tuple(
 ENDS: Final = tuple(
     "adyne aveck ellane emmer enby idon illow imar indle iskel olt omby onder orrin osk ubel ulane umbel yssel yth".split()
 )
-"""An invented name is a beginning and an end. All names of an episode begin differently."""
+"""An invented name consists of a beginning and an end. All names of an episode have different beginnings."""
 NAME: Final = re.compile(rf"\b(?:{'|'.join(BEGINNINGS)})(?:{'|'.join(ENDS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Something that has a value: the forms are its pool, with a name for `{}` and a digit for `#`."""
+    """An entity with a value. Its pool of values are forms, with a name for `{}` and a digit for `#`."""
 
     name: str
     source: str
-    """The entity that it depends on; empty if on none."""
+    """The entity that it depends on; empty if there is none."""
     is_exact: bool
-    """Whether its value is a text that must be kept to the letter."""
+    """Whether its value is a text that must be kept verbatim."""
     sentence: str
     question: str
     forms: tuple[str, ...]
 
     def says(self, value: str) -> str:
-        """Return the sentence of a user that gives the value."""
+        """Return the sentence in which a user states the value."""
         return self.sentence.replace("{}", value)
 
     def clause(self, value: str) -> str:
@@ -66,7 +66,7 @@ class Entity:
 
 def _read(table: str) -> dict[str, Entity]:
     entities = {}
-    for line in table.strip().replace("\n ", " ").splitlines():  # an indented line goes on with the one before
+    for line in table.strip().replace("\n ", " ").splitlines():  # an indented line continues the previous one
         name, source, sentence, question, forms = (cell.strip() for cell in line.split("|"))
         is_exact = source == "exact"
         listed = tuple(form.strip() for form in forms.split(";"))
@@ -87,19 +87,19 @@ class Domain:
 
     @cached_property
     def roots(self) -> list[str]:
-        """Return the entities that others depend on, and that depend on none."""
+        """Return the entities that others depend on and that depend on no other."""
         return [e.name for e in self.entities.values() if not e.source and self.children(e.name)]
 
     def children(self, name: str) -> list[str]:
-        """Return what depends on an entity directly."""
+        """Return the entities that directly depend on an entity."""
         return [entity.name for entity in self.entities.values() if entity.source == name]
 
     def descendants(self, name: str) -> list[str]:
-        """Return what depends on an entity, directly or not."""
+        """Return the entities that depend on an entity, directly or indirectly."""
         return [found for child in self.children(name) for found in (child, *self.descendants(child))]
 
     def chains(self, root: str) -> list[tuple[str, str, str, str]]:
-        """Return the choices of a cascade in one and two hops, and of an absence in one and two hops."""
+        """Return the candidates for a cascade at one and two hops, and for an absence at one and two hops."""
         return [
             (first, second, lost, lost_later)
             for first, lost in itertools.permutations(self.children(root), 2)
@@ -109,18 +109,18 @@ class Domain:
         ]
 
     def mine(self, name: str) -> str:
-        """Return an entity as its owner speaks of it: "my spare key spot"."""
+        """Return an entity in the words of its owner: "my spare key spot"."""
         return f"{self.owner} {self.entities[name].words}"
 
     @cached_property
     def value_pattern(self) -> re.Pattern[str]:
-        """Return a pattern for values in the form of any pool, whatever name they have."""
+        """Return a pattern that matches a value of any pool, with any name."""
         forms = {re.escape(form) for entity in self.entities.values() for form in entity.forms}
         shaped = (form.replace(r"\{\}", r"[A-Z][\w'’-]+").replace(r"\#", r"\d") for form in sorted(forms))
         return re.compile("|".join(rf"(?<!\w){form}(?!\w)" for form in shaped))
 
     def strange_values(self, text: str, given: str) -> list[str]:
-        """Return the invented names, and values of the pools' forms, that a text has and the given facts do not."""
+        """Return the invented names and pool values in a text that are not in the given facts."""
         known = given.casefold()
         found = (*NAME.findall(text), *self.value_pattern.findall(text))
         return sorted({value for value in found if value.casefold() not in known})
@@ -270,19 +270,19 @@ WISHES: Final = ("a short list", "an explanation", "a draft", "two options to ch
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One fact that a session must tell."""
+    """One fact that a session must state."""
 
     entity: str
     value: str
     text: str
     is_exact: bool
-    """Whether the text itself must be said, to the letter."""
+    """Whether the text must be stated verbatim."""
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """All of an episode but its conversations."""
+    """An episode without its conversations."""
 
     number: int
     domain: Domain
@@ -311,14 +311,14 @@ def propagate(
 ) -> dict[str, str]:
     """Return the value of each entity after some changes.
 
-    A dependent keeps its value if its source does. Otherwise the rule for the new value of the source decides; without
-    one the value is uncertain, and so is what depends on it.
+    A dependent keeps its value if its source does. Otherwise the rule for the new value of the source decides. Without a rule, the
+    value is uncertain, and so are the values of its dependents.
 
     Args:
         before: the values before the changes.
-        sources: each dependent entity to the one that it depends on.
-        rules: a dependent entity and a value of its source, to the value that follows.
-        changes: the new values of entities that depend on none.
+        sources: maps each dependent entity to the one that it depends on.
+        rules: maps a dependent entity and a value of its source to the resulting value.
+        changes: the new values of entities that depend on no other.
     """
 
     def after(entity: str) -> str:
@@ -332,7 +332,7 @@ def propagate(
 
 
 def draw(number: int, seed: int) -> Outline:
-    """Return the outline of an episode (from 1); the domains take turns."""
+    """Return the outline of an episode (numbered from 1); the domains alternate."""
     rng = random.Random(f"{seed}:meme:{number}")
     domain = DOMAINS[(number - 1) % len(DOMAINS)]
     entities, names = domain.entities, _names(rng)
@@ -394,7 +394,7 @@ def _names(rng: random.Random) -> Iterator[str]:
 
 
 def _late(rng: random.Random, updates: Sequence[Given], events: list[Given]) -> list[list[Given]]:
-    """Return the sessions after the change began: each has an update, but for one; the events come anywhere."""
+    """Return the sessions from the change on: each but one has an update; the other events are at random places."""
     free = rng.randrange(AFTER)
     sessions: list[list[Given]] = [[] for _ in range(AFTER)]
     for place, update in zip((at for at in range(AFTER) if at != free), updates, strict=True):

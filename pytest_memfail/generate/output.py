@@ -32,8 +32,8 @@ def check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
     there = [file for file in files if (folder / file).exists()]
     if there and not force:
         raise UsageError(
-            f"{folder} already has {' and '.join(there)}; give another --out, or --force to replace them (what {folder}/raw holds "
-            "is reused)"
+            f"{folder} already has {' and '.join(there)}; give another --out, or --force to replace them (replies in "
+            f"{folder}/raw are reused)"
         )
 
 
@@ -45,7 +45,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: cannot be read as JSON ({error}); mend it, or give another --out") from None
+        raise UsageError(f"{path}: cannot be read as JSON ({error}); correct it, or give another --out") from None
     if not isinstance(config, dict) or not isinstance(config.get(KEY, {}), dict):
         raise UsageError(f"{path}: expected a JSON object with an object {KEY!r}; give another --out")
     return config

@@ -70,7 +70,7 @@ class Raw:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
             raise UsageError(
-                f"{self.path}: {stage} {key}: {where}: {first['msg']}; mend the line, or remove it to request it again"
+                f"{self.path}: {stage} {key}: {where}: {first['msg']}; correct the line, or remove it to request it again"
             ) from None
 
     def add(self, stage: str, key: str, item: BaseModel) -> None:
@@ -80,7 +80,7 @@ class Raw:
         self._write({"stage": stage, "key": key, "item": content})
 
     def give_up(self, stage: str, key: str, reason: str) -> None:
-        """Record an item that was given up; the next run requests it again."""
+        """Record an item that used up its tries; the next run requests it again."""
         self._write({"stage": stage, "key": key, "given_up": one_line(reason)})
 
     def _write(self, line: Mapping[str, Any]) -> None:

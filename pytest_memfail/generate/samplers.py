@@ -36,7 +36,7 @@ class RuleSpec:
 
 @dataclass(frozen=True, slots=True)
 class PreferenceSpec:
-    """One category, and the number of its preferences that hold at once."""
+    """One category, and the number of its preferences in a row."""
 
     category: str
     count: int

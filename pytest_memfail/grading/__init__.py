@@ -1,4 +1,4 @@
-"""Decide without a model, and without word tables, what texts and answers hold; knows no benchmark."""
+"""Grade answers and find values in texts, without a model or word tables; knows no benchmark."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from pytest_memfail.grading.text import content, fold, is_hypothetical, sentence
 
 
 def verbatim(gold: str, answer: str) -> bool:
-    """Return whether an answer repeats a text to the letter, apart from case, blanks and the shape of quotes.
+    """Return whether an answer repeats a text verbatim, ignoring case, whitespace and the style of quotes.
 
-    The quotes around the text and its last full stop do not count.
+    Quotes around the text and its final full stop are ignored.
 
     >>> verbatim("Spun slowly.", 'It says: "spun\\nslowly"')
     True
@@ -20,7 +20,7 @@ def verbatim(gold: str, answer: str) -> bool:
 
 
 def _places(value: Sequence[str], said: Sequence[str]) -> list[int]:
-    """Return where the words of a value begin in those of an answer, in one run."""
+    """Return the positions in an answer at which the words of a value start, contiguously."""
     size = len(value)
     return [
         at for at in range(len(said) - size + 1) if said[at] == value[0] and list(said[at : at + size]) == list(value)
@@ -28,7 +28,7 @@ def _places(value: Sequence[str], said: Sequence[str]) -> list[int]:
 
 
 def contains(value: str, answer: str) -> bool:
-    """Return whether an answer has the words of a value in one run, without regard to case, articles and endings.
+    """Return whether an answer contains the words of a value contiguously, ignoring case, articles and endings.
 
     >>> contains("the Lissom automatic", "You drive your Lissom automatic.")
     True
@@ -37,7 +37,7 @@ def contains(value: str, answer: str) -> bool:
 
 
 def asserts(text: str, value: str) -> bool:
-    """Return whether a sentence of a text gives a value as something that holds, not as something that may come.
+    """Return whether a sentence of a text states a value as a fact, not as a possibility.
 
     >>> asserts("If it breaks, we take Tugrope.", "Tugrope"), asserts("We take Tugrope.", "Tugrope")
     (False, True)
@@ -47,18 +47,18 @@ def asserts(text: str, value: str) -> bool:
 
 
 def share(value: str, answer: str) -> float:
-    """Return the share of a value's meaningful words that an answer has."""
+    """Return the share of a value's meaningful words that an answer contains."""
     wanted = content(value)
     return len(wanted & set(words(answer))) / len(wanted) if wanted else 0.0
 
 
 def ordered(values: Sequence[str], answer: str) -> bool:
-    """Return whether an answer names all values, each after the one before it."""
+    """Return whether an answer names all values in order."""
     return bool(values) and longest_run(values, answer) == len(values)
 
 
 def longest_run(values: Sequence[str], answer: str) -> int:
-    """Return how many values in a row of the history an answer names in their order.
+    """Return the length of the longest run of consecutive values of the history that an answer names in order.
 
     >>> longest_run(["Tollund", "Vessary", "Amber"], "First Vessary, then Amber.")
     2

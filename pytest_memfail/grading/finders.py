@@ -1,4 +1,4 @@
-"""Find values in memories: by words that stand near each other, because an entry may be a whole conversation."""
+"""Find values in memories by words that are close together, because an entry may be a whole conversation."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from itertools import groupby
 from pytest_memfail.grading.text import clauses, content, fold, sentences, words
 
 SLACK = 4
-"""The number of other words that may stand between those of a value."""
+"""The number of other words allowed between the words of a value."""
 NEAR = 60
-"""The number of words on either side of a value that count as near it."""
+"""The number of words on either side of a value that count as near."""
 KEPT = 32
 """The number of indexed sets of memories to keep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place where memories state a value, or a part of it."""
+    """A place in memories that contains a value, or a part of it."""
 
     entry: int
     first: int
     """Position of its first word among the words of all entries."""
     last: int
     share: float
-    """The share of the value's meaningful words."""
+    """The share of the value's meaningful words found there."""
 
 
 class Entries:
-    """Memories in store order, as words with the places where each stands."""
+    """An index of memories in store order: the positions of each word."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Index the texts, in time linear in their length."""
@@ -54,7 +54,7 @@ class Entries:
         self._clause_starts = [start for start, *_ in self._clauses]
 
     def hits(self, value: str, least: float = 1.0) -> list[Hit]:
-        """Return where at least this share of a value's words stands together, in store order."""
+        """Return the places where at least this share of a value's words is close together, in store order."""
         wanted = content(value)
         if not wanted:
             return []
@@ -66,7 +66,7 @@ class Entries:
         return found
 
     def _within(self, entry: int, places: Sequence[int], wanted: int, size: int, least: float) -> Iterable[Hit]:
-        """Yield the densest stretches of one entry: each begins where a word of the value stands."""
+        """Yield the densest stretches of one entry, each starting at a word of the value."""
         start = 0
         while start < len(places):
             first = places[start]
@@ -85,7 +85,7 @@ class Entries:
                 start += 1
 
     def near(self, hit: Hit) -> set[str]:
-        """Return the words of the hit's entry that stand near it."""
+        """Return the words near the hit in its entry."""
         start = self._starts[hit.entry]
         stop = self._starts[hit.entry + 1] if hit.entry + 1 < len(self._starts) else len(self._words)
         return set(self._words[max(start, hit.first - NEAR) : min(stop, hit.last + NEAR + 1)])
@@ -96,12 +96,12 @@ class Entries:
         return ", ".join(c for _, entry, _, c in self._clauses[low : high + 1] if entry == hit.entry)
 
     def clause(self, hit: Hit) -> str:
-        """Return the clauses that a hit stands in."""
+        """Return the clauses that contain a hit."""
         low, high = self._clause_at(hit.first), self._clause_at(hit.last)
         return ", ".join(clause for *_, clause in self._clauses[low : high + 1])
 
     def sentence(self, hit: Hit) -> str:
-        """Return the sentence that a hit begins in."""
+        """Return the sentence in which a hit starts."""
         return self._clauses[self._clause_at(hit.first)][2]
 
     def sentences(self) -> Iterable[tuple[int, str]]:
@@ -110,7 +110,7 @@ class Entries:
             yield entry, sentence
 
     def verbatim(self, text: str) -> list[int]:
-        """Return the entries that hold a text to the letter, apart from case and blanks."""
+        """Return the entries that contain a text verbatim, ignoring case and whitespace."""
         wanted = fold(text).strip("\"'").rstrip(".")
         return [number for number, entry in enumerate(self.folded) if wanted in entry] if wanted else []
 
@@ -124,5 +124,5 @@ def _indexed(texts: tuple[str, ...]) -> Entries:
 
 
 def entries_of(texts: Sequence[str]) -> Entries:
-    """Return the index of some memories, made once for the facts that look at the same ones."""
+    """Return the index of some memories; it is cached for the facts that look at the same ones."""
     return _indexed(tuple(texts))

@@ -1,4 +1,4 @@
-"""Texts as they are compared: folded, as words, as sentences; and words that mark doubt, conditions, past and removal."""
+"""Normalise texts for comparison (folded, words, sentences), and detect words of doubt, condition, past and removal."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ _PAST: Final = (
 )
 
 hedged: Final = _marker(_HEDGES)
-"""`hedged(text)`: whether an answer leaves itself open or admits not to know."""
+"""`hedged(text)`: whether an answer hedges or says that it does not know."""
 marks_past: Final = _marker(_PAST)
-"""`marks_past(text)`: whether a text says that something held before."""
+"""`marks_past(text)`: whether a text describes a past state."""
 marks_present: Final = _marker(
     ["now|current(?:ly)?|at present|presently|latest|newest|today|these days|since|as of|became"]
 )
-"""`marks_present(text)`: whether a text says that something holds now."""
+"""`marks_present(text)`: whether a text describes a current state."""
 marks_removal: Final = _marker(
     [
         "forget|forgotten|forgot|delet(?:e|ed|es|ing|ion)|remov(?:e|ed|es|ing|al)|eras(?:e|ed|es|ing|ure)|wip(?:e|ed|es|ing)",
@@ -105,7 +105,7 @@ marks_removal: Final = _marker(
         "want(?:s|ed)? [\\w ]{1,40} (?:gone|forgotten|deleted|removed)",
     ]
 )
-"""`marks_removal(text)`: whether a text asks, or says, that something is to be forgotten."""
+"""`marks_removal(text)`: whether a text asks to forget something, or records such a request."""
 marks_condition: Final = _marker(
     [
         "if|should|ever|when|whenever|once|the day|as long as|so long as|long as|only|solely|purely|while|because|until|"
@@ -120,9 +120,9 @@ is_hypothetical: Final = _marker(
         "(?:changes|switches|moves|turns) (?:in)?to"
     ]
 )
-"""`is_hypothetical(text)`: whether a clause speaks of something that may happen."""
+"""`is_hypothetical(text)`: whether a clause describes a possibility."""
 
 
 def is_doubtful(text: str) -> bool:
-    """Return whether an answer gives a value as uncertain, or as what held before."""
+    """Return whether an answer states a value as uncertain, or as a past state."""
     return hedged(text) or marks_past(text)

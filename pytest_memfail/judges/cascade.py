@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CascadeJudge:
-    """A judge made of two. Free-text answers, which the offline judge cannot grade, always go to the model."""
+    """A judge that combines two judges. Free-text answers, which the offline judge cannot grade, always go to the model."""
 
     def __init__(self, offline: OfflineJudge, model: ModelJudge, sure: float = UNSURE) -> None:
         """Combine both judges. Raise `ValueError` if they follow different protocols."""
@@ -47,11 +47,11 @@ class CascadeJudge:
         return await self._model.answer(question, evidence, reply)
 
     async def added(self, question: Question, added: Sequence[Memory]) -> StageResult:
-        """Judge whether the dialogue supports what it added to the store."""
+        """Judge whether the dialogue supports the memories that it added to the store."""
         return await self._model.added(question, added)
 
     def settles(self, question: Question) -> bool:
-        """Return whether the reply is graded whatever became of the facts."""
+        """Return whether the reply is graded even if a fact failed."""
         return self._model.settles(question)
 
     async def warm(self, listing: Listing) -> None:

@@ -104,7 +104,7 @@ class Examiner:
         reply: type[T],
         check: Callable[[Any], str | None] = lambda _: None,
     ) -> T:
-        """Return the model's reply to a check of a suite's own (`pytest_memfail.core.Asker`)."""
+        """Return the model's reply to a suite's own check (`pytest_memfail.core.Asker`)."""
         return await self._ask(prompts.about_material(criteria, material), reply, "answer", check)
 
     async def _ask(self, messages: Messages, schema: type[T], stage: str, check: Callable[[T], str | None]) -> T:

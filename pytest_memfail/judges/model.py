@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 ADDED_AT_ONCE: Final = 20
 """The most added memories in one prompt."""
 FULL: Final = 2
-"""The support of a memory that the dialogue backs in full."""
+"""The support of a memory that the dialogue fully supports."""
 T = TypeVar("T")
 E = TypeVar("E", bound=EntriesReply)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What a store keeps of one fact."""
+    """The result of one check of a store: how much of a fact it keeps."""
 
     present: bool
     faithful: bool
@@ -63,15 +63,15 @@ class _Kept:
     reported: tuple[str, ...] = ()
     label: str | None = None
     is_gone: bool = False
-    """Whether the store mentions nothing of a state that was taken back."""
+    """Whether the store mentions nothing of a retracted state."""
 
 
 class ModelJudge:
     """Judges every stage with a model, except option letters.
 
     Under `ours`, one call per fact and listing judges storage and summary, and a persona's essay is checked once for
-    all its questions. Under `paper`, each stage is a call of its own, with the published criteria, for the kinds that
-    have some. Answers are graded by the grader of their kind wherever it can tell.
+    all its questions. Under `paper`, each stage is a separate call with the published criteria, for kinds that have
+    them. The grader of a kind grades the answers that it can decide.
     """
 
     def __init__(
@@ -219,8 +219,8 @@ class ModelJudge:
     async def added(self, question: Question, added: Sequence[Memory]) -> StageResult:
         """Judge whether the dialogue supports each memory that it added to the store.
 
-        The metrics are the number of memories, of those about what the expected points tell, and the sum of each one's
-        support from 0 to 2.
+        The metrics are the number of memories, the number of memories about the expected points, and for both the sum of the support
+        per memory, from 0 to 2.
         """
         kind = self._suite_kinds.answer_kind(question)
         entries = numbered(added)
@@ -249,7 +249,7 @@ class ModelJudge:
         )
 
     def settles(self, question: Question) -> bool:
-        """Return whether the reply is graded whatever became of the facts: an option letter, or an exact grader."""
+        """Return whether the reply is graded even if a fact failed: an option letter, or an answer with an exact grader."""
         return self._suite_kinds.settles(question)
 
     async def warm(self, listing: Listing) -> None:
@@ -272,7 +272,7 @@ class ModelJudge:
         return _Kept(True, needed.faithful, one_line(needed.reason), _places(needed), missing, reported)
 
     def _is_staged(self, evidence: Evidence) -> bool:
-        """Return whether storage and summary are calls of their own."""
+        """Return whether storage and summary are separate calls."""
         return prompts.staged_criteria(evidence, self._suite_kinds.kind(evidence), self.protocol) is not None
 
     async def _stored(self, evidence: Evidence, store: Listing) -> _Kept:
@@ -328,7 +328,7 @@ async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[]
         async def run() -> T:
             return await work()
 
-        # a task of its own, because the first caller may be cancelled while others still wait
+        # a separate task, because the first caller may be cancelled while others still wait
         task = tasks[key] = asyncio.get_running_loop().create_task(run())
 
         def done(task: asyncio.Task[T]) -> None:
@@ -340,7 +340,7 @@ async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[]
 
 
 def _closest_to(evidence: Evidence, kind: Kind) -> str:
-    """Return the text by whose words the entries to show first are chosen."""
+    """Return the text whose words select the entries to show first."""
     return evidence.source or evidence.text if "said" in kind.gold else evidence.text
 
 
@@ -357,7 +357,7 @@ def _places(reply: EntriesReply) -> tuple[int, ...]:
 
 
 def _nothing(reason: str, evidence: Evidence) -> StageResult:
-    """Return the result if no entry mentions the fact: passed for a state that was taken back, else failed."""
+    """Return the result if no entry mentions the fact: passed for a retracted state, otherwise failed."""
     if evidence.taken_back:
         return StageResult("passed", reason, vacuous=True)
     return StageResult("failed", reason, missing=(evidence.text,))

@@ -1,6 +1,7 @@
 """The replies that each check expects from a model. Other replies are requested again, then an error.
 
-Reasons come first, so that a model states them before it decides.
+Reasons come first, so that a model states them before it decides. Class docstrings are sent with the schema: changing one
+changes the requests, and cached replies no longer match.
 """
 
 from __future__ import annotations

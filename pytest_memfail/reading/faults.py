@@ -1,4 +1,4 @@
-"""What a model of a row finds wrong, as errors with file, place, field and expectation."""
+"""Turn validation errors of a row into errors that name file, line, field and expectation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_memfail.core import RowError, one_line
 
 
 def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[str] = ()) -> Iterator[RowError]:
-    """Yield one error per fault of a row; `fields` are those of nested values, for a hint at a mistyped name."""
+    """Yield one error per fault of a row; `fields` names the fields of nested values, to suggest one for a mistyped name."""
     for fault in error.errors(include_url=False):
         field = place_of(fault["loc"])
         message = fault["msg"].removeprefix("Value error, ")

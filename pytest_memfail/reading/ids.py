@@ -23,7 +23,7 @@ def digest(text: str, length: int) -> str:
 
 
 def numbered(names: Iterable[str]) -> list[str]:
-    """Return the names, each that repeats with a number after it.
+    """Return the names, with a number appended to each repetition.
 
     >>> numbered(["p1", "p2", "p1"])
     ['p1', 'p2', 'p1-2']

@@ -25,12 +25,12 @@ class JsonRow(Generic[M]):
     line: int
     """The 1-based line on which it starts."""
     start: int = 0
-    """Where it starts in the file, in bytes; 0 in a file that is read otherwise."""
+    """The byte offset at which it starts; 0 in a file that is not JSON."""
     end: int = 0
 
 
 def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[JsonRow[M]], list[RowError], str]:
-    """Return the rows, all faults, and the SHA-256 of the file; `name` is what a row is called in errors.
+    """Return the rows, all faults, and the SHA-256 of the file; errors call a row `name`.
 
     A file that ends in `.jsonl` has one value per line; any other holds one array.
     """
@@ -48,7 +48,7 @@ def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[
     rows: list[JsonRow[M]] = []
     faults: list[RowError] = []
     try:
-        at, place = len(content) - len(text.encode()), 0  # of a mark of the byte order
+        at, place = len(content) - len(text.encode()), 0  # of a byte order mark
         for number, (line, value, start, end) in enumerate(_lines(text) if path.suffix == ".jsonl" else _array(text)):
             at += len(text[place:start].encode())
             size, place = len(text[start:end].encode()), end
@@ -73,7 +73,7 @@ def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[
 def read_row_again(path: Path, row: JsonRow[M]) -> Any:
     """Return the JSON value of a row, without reading the rest of its file.
 
-    Raises `RowError` if the file is no longer what was read.
+    Raises `RowError` if the file has changed.
     """
     try:
         with path.open("rb") as file:
@@ -90,7 +90,7 @@ def _lines(text: str) -> Iterator[tuple[int, Any, int, int]]:
         if line.strip():
             try:
                 yield number, json.loads(line), start, end
-            except json.JSONDecodeError as error:  # its own line counts from the start of this one
+            except json.JSONDecodeError as error:  # the error counts lines from the start of this value
                 place = sum(len(other) + 1 for other in text.split("\n")[: number - 1]) + error.pos
                 raise json.JSONDecodeError(error.msg, text, place) from None
 

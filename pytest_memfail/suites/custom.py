@@ -189,7 +189,7 @@ def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> lis
 
 
 def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | None = None) -> Task | None:
-    """Return the task of these files; None if there are none. `haystacks` finds what to store around a case.
+    """Return the task of these files; None if there are none. `haystacks` finds the conversations to store around a case.
 
     Raises `RowError` with file, line and key of the first fault.
     """

@@ -16,9 +16,9 @@ from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sam
 
 MEMFAIL: Final = "memfail"
 OWN: Final = "own"
-"""What the user gives: cases in YAML, tasks of hooks and of installed packages."""
+"""The user's own suite: cases in YAML, and tasks of hooks and installed packages."""
 BUILT_IN: Final = ("meme", "mab", "halumem")
-"""Suites that are folders here, besides MemFail."""
+"""Suites shipped in this folder, besides MemFail."""
 OPTION: Final = "--memfail-suite"
 
 
@@ -49,7 +49,7 @@ class TaskRequest:
     protocol: Protocol = "ours"
     seed: int = 42
     limit: int | None = None
-    """At most so many questions of each task or, where a task has parts, of each part."""
+    """The maximum number of questions of each task, or of each part of a task with parts."""
     haystack: Haystack = "sample"
     """Whether a limited task of MemFail stores all conversations, or only those that its questions need."""
     suites: tuple[Chosen, ...] = DEFAULT
@@ -68,13 +68,13 @@ def built_in_suite(name: str) -> Suite:
 def choose_suites(names: Sequence[str], find: Callable[[str], Suite]) -> tuple[Chosen, ...]:
     """Return the suites of a run; `find` returns the suite of a name, or raises `UsageError`.
 
-    Raises `UsageError` for no name, a name that is given twice, an unknown variant, and something that is no suite.
+    Raises `UsageError` for a missing name, a repeated name, an unknown variant, and an object that is no suite.
     """
     if not names:
         raise UsageError(f"{OPTION}: got nothing, expected names of suites such as {MEMFAIL},{BUILT_IN[0]}")
     chosen: dict[str, Chosen] = {}
     for given in names:
-        # `module:attribute` has a colon too: a suite that is imported by its path has its default variant
+        # `module:attribute` has a colon too; a suite imported by its path has its default variant
         name, _, variant = given.partition(":")
         if name in chosen:
             raise UsageError(f"{OPTION}: got the suite {name!r} twice, expected it once")
@@ -96,9 +96,9 @@ def choose_suites(names: Sequence[str], find: Callable[[str], Suite]) -> tuple[C
 
 
 def with_options(chosen: Sequence[Chosen], given: Mapping[str, str]) -> tuple[Chosen, ...]:
-    """Return the suites of a run with the user's settings of them, given by `SUITE.NAME`.
+    """Return the suites of a run with the user's settings, which are named `SUITE.NAME`.
 
-    Raises `UsageError` for a suite that does not run, or a setting that it does not have.
+    Raises `UsageError` for a suite that is not part of the run, or for an unknown setting.
     """
     found = {one.name: one for one in chosen}
     for key, value in given.items():
@@ -151,7 +151,7 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
 
 
 def _names_of(chosen: Chosen) -> list[str]:
-    """Return the names of a suite's tasks, each before those of its parts."""
+    """Return the names of a suite's tasks, each followed by the names of its parts."""
     if chosen.suite is None:
         return []
     return [
@@ -183,7 +183,7 @@ def _of_memfail(name: str, request: TaskRequest) -> Task | None:
         raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
     if not path.is_file():
         if name not in request.patterns and any((folder / f"{other}.csv").is_file() for other in TASK_NAMES):
-            return None  # a folder may hold only some tasks, but those named must be there
+            return None  # a folder may hold only some tasks, but the named ones must be there
         raise UsageError(f"no rows of the task {name!r}: {path} is missing (--memfail-data names the folder)")
     module = MODULES[name]
     task: Task = module.build(name, module.read(path), request.protocol, request.seed)
@@ -206,7 +206,7 @@ def _limited(task: Task, request: TaskRequest) -> Task:
 
 
 def suite_in(folder: Path) -> Suite | None:
-    """Return the suite of this package that has published files in a folder; None if none has."""
+    """Return the suite of this package whose published files are in a folder; None if there is none."""
     for suite in map(built_in_suite, BUILT_IN):
         names = {name for files in suite.source.files.values() for name in files}
         if any(path.is_file() for name in names for path in folder.glob(name)):

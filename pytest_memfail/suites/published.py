@@ -1,4 +1,4 @@
-"""The files of a suite that has one file a variant: which to load, which a folder has, and what is wrong with them."""
+"""Find, load and check the files of a suite that has one file per variant."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ OWN_LICENCE: Final = "the user's own"
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Where the files of a suite are; the file of `ours` is that of its own sample, and of a user's rows in its form."""
+    """The files of a suite; the file of `ours` has its own sample, or a user's rows in the same format."""
 
     name: str
-    """The suite's, and that of its folder within the user's."""
+    """The name of the suite, and of its subfolder in the user's folder."""
     source: Source
     rows: str
-    """What its rows are: "episodes"."""
+    """The noun for its rows, such as "episodes"."""
     shipped: Callable[[], Path]
-    """Returns the file of its own sample."""
+    """Returns the file of the suite's own sample."""
     sizes: Mapping[str, str] = field(default_factory=dict)
-    """What a variant holds, in words, where that is not what the source says."""
+    """The size of a variant in words, if it differs from that of the source."""
 
     def to_load(self, request: SuiteRequest) -> tuple[Path, str, str]:
         """Return the file to load, its variant and its licence.
 
-        Raises `UsageError` for an unknown variant, or if there is no such file.
+        Raises `UsageError` for an unknown variant or a missing file.
         """
         files = self.source.files
         if request.variant not in ("", *files):
@@ -47,7 +47,7 @@ class Published:
         raise UsageError(f"no file of {self.name}:{variant} {where}; expected {expected}{hint}")
 
     def present(self, folder: Path) -> list[Path]:
-        """Return the files of all variants that a folder has.
+        """Return the files of all variants in a folder.
 
         Raises `UsageError` if it has none.
         """
@@ -60,11 +60,11 @@ class Published:
         return paths
 
     def _inside(self, folder: Path, name: str) -> Path | None:
-        """Return a file in a folder, or in the suite's folder there."""
+        """Return a file in a folder, or in the suite's subfolder."""
         return next((path for path in (folder / name, folder / self.name / name) if path.is_file()), None)
 
 
 def as_faults(errors: Iterable[RowError], warnings: Iterable[RowError]) -> Iterator[SuiteFault]:
-    """Yield what is wrong with rows as `memfail validate` reports it, the errors first."""
+    """Yield the faults of rows as `memfail validate` reports them, errors first."""
     for found, is_error in ((errors, True), (warnings, False)):
         yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error) for fault in found)

@@ -1,4 +1,4 @@
-"""Samples of a task: so many questions, and what must be stored for them."""
+"""Draw samples of a task: a number of questions, and the conversations that must be stored for them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> 
 
 
 def sample_stores(task: Task, limit: int, seed: int) -> Task:
-    """Return the task with at most `limit` questions of each part, from as few stores as that takes.
+    """Return the task with at most `limit` questions of each part, from as few stores as possible.
 
     Stores are taken in the order of a digest until each part has enough questions. A chosen store keeps all its
     conversations up to its last question: a haystack that shrinks would make retrieval easier.
@@ -72,8 +72,8 @@ def sample_stores(task: Task, limit: int, seed: int) -> Task:
 def keep_questions(task: Task, wanted: Iterable[tuple[str, str]]) -> Task:
     """Return the task with only the questions of these stores and ids.
 
-    Questions that another needs stay as hidden ones. A probe that asks nothing more stays too, because what it lists
-    tells whether a fact was lost later. A store without questions is left out.
+    Questions that another question needs stay, hidden. A probe whose questions are all gone stays too, because its listing shows
+    whether a fact was lost later. A store without questions is left out.
     """
     kept = set(wanted)
     stores = []
@@ -90,7 +90,7 @@ def keep_questions(task: Task, wanted: Iterable[tuple[str, str]]) -> Task:
                     if (store.id, question.id) in kept or question.id in needed
                 )
                 steps.append(Probe(tuple(some)))
-        while steps and (isinstance(steps[-1], Ingest) or not steps[-1].questions):  # what nobody is asked after
+        while steps and (isinstance(steps[-1], Ingest) or not steps[-1].questions):  # steps after the last question
             steps.pop()
         if any((store.id, question.id) in kept for question in store.questions):
             stores.append(replace(store, steps=tuple(steps)))

@@ -68,14 +68,14 @@ def built_in_system(
 
 
 def is_yaml(name: str) -> bool:
-    """Return whether the name of a system is that of a YAML file which describes one."""
+    """Return whether the name of a system is that of a YAML file."""
     return name.endswith((".yaml", ".yml"))
 
 
 def yaml_system(path: Path) -> ConnectorFactory:
     """Return the factory of the memory that a YAML file describes.
 
-    Raises `UsageError` if the file is wrong.
+    Raises `UsageError` if the file is invalid.
     """
     from pytest_memfail.systems.connectors import ConnectorFactory, read
 

@@ -1,4 +1,4 @@
-"""What the reference systems share: conversations split into the entries of a verbatim store."""
+"""Split conversations into the entries of a verbatim store, for the reference systems."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Lossy(Failing):
     """Drops qualifying clauses, numbers and names: `summary_error`."""
 
     def store_conversation(self, conversation: Conversation) -> Any:
-        """Store what a careless summary would keep of the conversation."""
+        """Store a careless summary of the conversation."""
         if self._hit(conversation.text):
             messages = tuple(replace(m, content=careless_summary(m.content)) for m in conversation.messages)
             conversation = replace(conversation, messages=messages)
@@ -147,7 +147,9 @@ def _shortened(sentence: str) -> str:
     if len(short.split()) < 3 or _HEDGED.search(short):
         return ""
     parts = short.split(",")
-    short = _NAME.sub(r"\1someone", _NUMBER.sub("", parts[0] if len(parts) > 2 else short))  # of a list, the first
+    short = _NAME.sub(
+        r"\1someone", _NUMBER.sub("", parts[0] if len(parts) > 2 else short)
+    )  # keep the first item of a list
     short = " ".join(short.split()).rstrip(",;:.!?")
     return short[:1].upper() + short[1:] + "."
 

@@ -1,4 +1,4 @@
-"""The tools through which a model edits a list of notes; they can reach nothing else."""
+"""The tools with which a model edits a list of notes; they cannot access anything else."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Draft:
 
     def _place(self, number: int) -> int:
         if not 1 <= number <= len(self._lines) or self._lines[number - 1] is None:
-            raise ToolError(f"no line {number}; read_memory shows those that there are")
+            raise ToolError(f"no line {number}; read_memory shows the existing lines")
         return number - 1
 
 

@@ -1,4 +1,4 @@
-"""Let a model call tools until it says that it is done."""
+"""Let a model call tools until it stops calling them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ async def run_tools(
     idle: str,
     outcome: str,
 ) -> None:
-    """Ask the model, execute the calls it requests, and go on until it requests none after one that worked.
+    """Ask the model and execute the calls it requests, until a reply requests none after a successful call.
 
     Args:
         name: the system, for errors.
         chat: asks the model for its next turn.
         texts: the system's prompt, and the first message of the user.
         call: executes a tool call (name, arguments as JSON) and returns the reply to the model, and the error if any.
-        idle: what a model is told that has called no tool.
-        outcome: what an error says has not happened.
+        idle: the message to a model that has called no tool.
+        outcome: the consequence that an error states.
 
-    Raises `MemorySystemError` if the model does not come to an end.
+    Raises `MemorySystemError` if the model does not finish.
     """
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": texts[0]},
@@ -51,12 +51,12 @@ async def run_tools(
         if failures == FAILURES:
             last = results[-1][1] if results else "no tool was called"
             raise MemorySystemError(
-                f"{name}: {FAILURES} replies of the model in a row hold no tool call that works (the last: "
+                f"{name}: {FAILURES} replies of the model in a row contain no tool call that works (the last: "
                 f"{one_line(last, 120)}); {outcome}; give a model that calls tools"
             )
         messages += _turns(reply, [text for text, _ in results], idle)
     raise MemorySystemError(
-        f"{name}: the model was still calling tools after {ROUNDS} replies, expected an end; {outcome}"
+        f"{name}: the model was still calling tools after {ROUNDS} replies, expected it to finish; {outcome}"
     )
 
 

@@ -30,14 +30,14 @@ STEM: Final = 5
 COVERED: Final = 0.5
 """The share of an expected item's words that covers it."""
 PRESENT: Final = 0.6
-"""The share of a value's words from which one entry holds it, in a suite's own kind of evidence."""
+"""The minimum share of a value's words in an entry that holds it, for a suite's own kind of evidence."""
 AGREES: Final = 0.4
 """The share of the gold answer's words that a right free answer contains."""
 LENT: Final = 4
 """The number of words of an essay, beyond those of the question, that reveal a wrong use in an answer about a
 stranger."""
 HOLDS: Final = 0.6
-"""The share of a question's words in the memories from which its situation counts as the remembered one."""
+"""The minimum share of a question's words in the memories for its situation to count as the remembered one."""
 RESTATED: Final = 6
 """The most sentences that an answer repeats."""
 COMMON: Final = frozenset(
@@ -76,7 +76,7 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
 
 
 def _in_shape(shape: str) -> dict[str, Any]:
-    """Return the reply to a check of a suite's own, whose prompt ends with the shape of the reply: all that is asked holds.
+    """Return an affirmative reply to a suite's own check, whose prompt ends with the shape of the reply.
 
     >>> _in_shape('{"reason": "one short sentence", "fluent": true or false, "numbers": [the numbers]}')
     {'reason': 'ok', 'fluent': True, 'numbers': [1]}
@@ -185,7 +185,7 @@ def _missing(result: StageResult) -> list[str]:
 
 
 def _evidence(fact: Mapping[str, Any]) -> Evidence:
-    """Return the evidence as far as the prompt has it, which is all that the judge reads."""
+    """Return the evidence with the fields in the prompt, which are all that the judge reads."""
     said = fact.get("said", "")
     rule = " ".join(fact[part] for part in ("entity", "behavior", "condition") if part in fact)
     return Evidence(

@@ -1,4 +1,4 @@
-"""Write the sessions of `memfail generate meme` by rule: each fact in a message of its own, in the words given."""
+"""Write the sessions of `memfail generate meme` by rule: each fact in its own message, in the given words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEWEST: Final = 3
 
 
 def rows_to_write(request: Mapping[str, Any]) -> Sequence[Mapping[str, Any]] | None:
-    """Return the sessions that a request asks for; None if it asks for something else."""
+    """Return the sessions that a request asks for; None for other requests."""
     said = str(request["messages"][-1].get("content") or "")
     if not said.startswith(TASK):
         return None

@@ -43,7 +43,7 @@ def system_of_conftest(name: str) -> Any:
         ) from finder.error
     if not finder.was_asked:
         raise UsageError(
-            f"pytest cannot begin in {Path.cwd()} (exit code {int(code)}, see above), so that its conftest.py cannot be asked for "
+            f"pytest cannot start in {Path.cwd()} (exit code {int(code)}, see above), so its conftest.py cannot provide "
             f"{name!r}; expected a folder where pytest runs"
         )
     return finder.found

@@ -1,6 +1,6 @@
 """Answer the prompts of memory systems by rule: every message of the user is kept verbatim.
 
-These replies lose nothing, so what is missing in a run was lost by the system itself. They never merge, update or
+These replies lose nothing, so any loss in a run is the system's own. They never merge, update or
 infer, so a run with these replies tests the integration, not the quality of a system.
 """
 

@@ -183,11 +183,14 @@ def test_without_the_suite_one_line_says_what_is_missing(record: Path, installed
     folder = record.parent
     code, output = memfail(folder, "gate", record.name, "--fail-on", "receipts.old_amounts>0.4")
     assert (code, output.count("\n")) == (4, 1)
-    assert output.endswith("The suite receipts is not installed: of it only what the record has is known\n")
+    assert output.endswith(
+        "The suite receipts is not installed, so only its measures and labels in the record are known\n"
+    )
     code, output = memfail(folder, "regrade", record.name, "--judge=offline", "-o", "new.jsonl")
     assert (code, output) == (
         4,
-        "memfail: kept.jsonl is of the suite receipts, which is not installed: it says how its facts are judged\n",
+        "memfail: kept.jsonl is of the suite receipts, which is not installed; install it, because it defines how "
+        "its facts are judged\n",
     )
     code, output = memfail(folder, "merge", record.name, "-o", "joint.jsonl")
     assert code == 0

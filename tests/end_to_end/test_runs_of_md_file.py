@@ -56,7 +56,7 @@ def test_a_model_that_calls_no_tools_is_an_error_and_no_lost_memory(run_pytest: 
         done = run_pytest(*SYSTEM, "--memfail-model=m", env=env_of(endpoint))
     assert done.code == 6
     assert set(done.counts()) == {"error"}
-    assert "3 replies of the model in a row hold no tool call that works" in done.output
+    assert "3 replies of the model in a row contain no tool call that works" in done.output
 
 
 def test_a_system_that_fails_on_purpose_can_wrap_it(run_pytest: Run) -> None:

@@ -50,7 +50,7 @@ def test_a_case_of_a_record_fails_the_same_way(tmp_path, monkeypatch, capsys, sy
 
 @pytest.mark.parametrize(
     ("wanted", "says"),
-    [("q-00", "no question 'q-00' in"), ("q", "which 2 questions of")],
+    [("q-00", "no question 'q-00' in"), ("q", "which is part of 2 ids in")],
 )
 def test_an_id_of_no_or_several_questions_names_the_record(tmp_path, capsys, wanted, says):
     record = verdicts(tmp_path / "r.jsonl", "not_stored", "not_stored")
@@ -118,7 +118,7 @@ def test_a_case_of_a_log(tmp_path, monkeypatch, capsys, lines):
         ("{}", [], "--from needs --answer"),
         ('{"role": "user", "content": "Hi"}\nnot json', ["--answer=x"], "log.jsonl:2: got no JSON"),
         ('{"level": "info"}', ["--answer=x"], "expected a turn with role and content, or a span"),
-        ('{"role": "user", "content": "Only asked?"}', ["--answer=x"], "holds no conversation before the question"),
+        ('{"role": "user", "content": "Only asked?"}', ["--answer=x"], "has no conversation before the question"),
     ],
 )
 def test_a_wrong_log_is_one_line(tmp_path, monkeypatch, capsys, text, words, says):

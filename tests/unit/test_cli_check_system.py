@@ -92,7 +92,7 @@ def test_a_conftest_that_cannot_be_read_is_said(project):
     (project / "conftest.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
     done = check(project, "mine")
     assert done.returncode == 4
-    assert done.stderr.splitlines()[-1].startswith("memfail: pytest cannot begin in ")
+    assert done.stderr.splitlines()[-1].startswith("memfail: pytest cannot start in ")
 
 
 def test_a_hook_that_raises_is_said(project):

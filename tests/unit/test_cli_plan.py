@@ -48,7 +48,7 @@ def test_one_line_is_one_command_and_one_record(capsys):
         (["--systems=a", "--seeds=some"], "--seeds: got 'some', expected how many (3) or a list (1,2,3)"),
         (["--systems=a", "--k=5,x"], "--k: got 'x', expected whole numbers from 1 to"),
         (["--systems=a", "--format=k8s"], "--format: got k8s without --image"),
-        (["--systems=a", "--", "--memfail-record=x"], "--: got --memfail-record, which the plan gives"),
+        (["--systems=a", "--", "--memfail-record=x"], "--: got --memfail-record, which the plan sets"),
         (["--systems=a", "--shards=0"], "--shards: got 0, expected 1 or more"),
     ],
 )

@@ -35,24 +35,23 @@ from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
 
 Protocol = Literal["ours", "paper"]
 KEPT: Final = 0.55
-"""The probability from which a claim counts as kept (chosen on the dev split: fewer damaged claims pass than at
+"""The minimum probability of a claim that counts as kept (chosen on the dev split: fewer damaged claims pass than at
 0.5)."""
 SHOWN_KEPT: Final = 16
 """The number of indexed sets of shown memories to keep, for systems that show the same memories repeatedly."""
 CERTAIN: Final = 0.995
 STALE: Final = 0.75
-"""The share of a replaced value from which it counts as stated."""
+"""The minimum share of a replaced value that counts as stated."""
 STALE_VALUE: Final = "stale_value"
 HARDLY: Final = 0.3
 """Below this share, practically nothing of the current value is there."""
 CONTRADICTS: Final = 0.6
-"""From this similarity, a statement that is not the source sentence may contradict it, so the model decides instead of
-the guard."""
+"""The similarity above which another statement may contradict the source sentence, so the model decides instead of the guard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What some memories hold of a claim."""
+    """How much of a claim some memories contain."""
 
     name: Literal["kept", "damaged", "absent"]
     believed: Probabilities
@@ -67,7 +66,7 @@ class Finding:
 class OfflineJudge:
     """Judges storage, summary, retrieval and option letters: offline, deterministic, in milliseconds.
 
-    Evidence and answers of a suite's own kinds are judged by the functions of these kinds where they have some.
+    A suite's own kinds of evidence and answers are judged by the functions of these kinds, if they have any.
     """
 
     inline = True
@@ -84,7 +83,7 @@ class OfflineJudge:
         Args:
             protocol: `ours` or `paper`.
             weights: a correction learned from a user's labels (`memfail judge-check --train`).
-            kinds: the kinds of evidence of the run's suites; without one, a fact is checked as any statement.
+            kinds: the kinds of evidence of the run's suites; a fact of an unknown kind is checked like any statement.
             answers: the kinds of questions of the run's suites.
 
         Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read.
@@ -169,7 +168,7 @@ class OfflineJudge:
         return StageResult("ungraded", f"the offline judge cannot judge {what}: give --memfail-judge a model")
 
     def settles(self, question: Question) -> bool:
-        """Return whether the reply is graded whatever became of the facts: an option letter, or an exact grader."""
+        """Return whether the reply is graded even if a fact failed: an option letter, or an answer with an exact grader."""
         return self._suite_kinds.settles(question)
 
     def logits(

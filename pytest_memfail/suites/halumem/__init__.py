@@ -31,7 +31,7 @@ from pytest_memfail.suites.published import Published
 __all__ = ["SUITE", "shipped_users"]
 
 SAMPLE: Final = "users.jsonl"
-"""The file of our own users, or of a user's in the same format."""
+"""The file of our own users, or of users of your own in the same format."""
 SOURCE: Final = Source(
     url="https://huggingface.co/datasets/IAAR-Shanghai/HaluMem",
     licence="CC BY-NC-ND 4.0",
@@ -57,7 +57,7 @@ LABELS: Final = {
 
 
 def shipped_users() -> Path:
-    """Return the file of our own users, in an installed wheel or at the top level of a checkout.
+    """Return the file of our own users, from an installed wheel or the top level of a checkout.
 
     Raises `UsageError` if it is missing.
     """
@@ -65,9 +65,9 @@ def shipped_users() -> Path:
 
 
 def load(request: SuiteRequest) -> Sequence[Task]:
-    """Return the task: of our own users without a folder, else of the variant's file there.
+    """Return the task, from the variant's file in the folder, or from our own users if no folder is given.
 
-    A question whose evidence joins with no point is asked without memory stages. Raises `UsageError` for a missing file,
+    A question whose evidence matches no point is asked without memory stages. Raises `UsageError` for a missing file,
     `RowError` for the first fault.
     """
     path, variant, licence = FILES.to_load(request)

@@ -1,4 +1,4 @@
-"""What is wrong with a file of users beyond its types: errors are listed, and what a run can leave out stops none."""
+"""Check a file of users beyond the types of its fields. Errors stop a run, except evidence that a run can leave out."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SAID = 0.5
 """The share of a point's words that its dialogue should have."""
 
 Fault = tuple[str, str]
-"""The field, and what is wrong with it."""
+"""A field, and the fault in it."""
 
 
 def unjoined(user: User) -> Iterator[Fault]:
-    """Yield the evidence that is the content of no point stated before its question: it is asked without stages."""
+    """Yield the evidence that matches no point stated before its question, which is then asked without memory stages."""
     stated: set[str] = set()
     for at, session in enumerate(user.sessions):
         stated |= {point.memory_content for point in session.memory_points}
@@ -33,7 +33,7 @@ def unjoined(user: User) -> Iterator[Fault]:
 
 
 def warnings_of(user: User) -> Iterator[Fault]:
-    """Yield what makes the figures of a user mean less."""
+    """Yield faults that make the figures of a user less meaningful."""
     name = content(user.name) if user.name else frozenset()
     for at, session in enumerate(user.sessions):
         said = content(session.text)
@@ -54,7 +54,7 @@ def warnings_of(user: User) -> Iterator[Fault]:
 def check(
     path: Path, *, warn: bool = True
 ) -> tuple[Sequence[JsonRow[User]], list[RowError], list[RowError], list[RowError], str]:
-    """Return the users of a file, its errors, its evidence that joins with nothing, its warnings and its SHA-256."""
+    """Return the users of a file, its errors, its unmatched evidence, its warnings and its SHA-256."""
     rows, errors, sha = read_users(path)
     loose: list[RowError] = []
     warnings: list[RowError] = []
@@ -79,7 +79,7 @@ def check(
 
 
 def faults_of(paths: Iterable[Path]) -> Iterator[SuiteFault]:
-    """Yield all faults of some files, for each file the errors first."""
+    """Yield all faults of the files; those of each file start with the errors."""
     for path in paths:
         _, errors, loose, warnings, _ = check(path)
         yield from as_faults([*errors, *loose], warnings)

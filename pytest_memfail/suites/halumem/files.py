@@ -45,7 +45,7 @@ def _time(value: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    """Return a truth value that the data writes as a text."""
+    """Return a truth value that the data represents as text."""
     found = {"true": True, "false": False}.get(str(value).casefold())
     if found is None:
         raise ValueError(f'got {short(value)}, expected "True" or "False"')
@@ -68,7 +68,7 @@ def _empty(value: Any) -> Any:
 Time = Annotated[datetime, BeforeValidator(_time)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Text = Annotated[str, BeforeValidator(lambda v: "" if v is None else str(v) if isinstance(v, int | float) else v)]
-"""A text; null is the empty one."""
+"""A text; null becomes an empty text."""
 
 
 class _Model(BaseModel):
@@ -84,7 +84,7 @@ class Turn(_Model):
 
 
 class Point(_Model):
-    """What a memory is expected to hold after a session or, of a distractor, not to hold."""
+    """A point that a memory must hold after a session; a distractor is one that it must not hold."""
 
     index: Text = ""
     memory_content: str = Field(min_length=1)
@@ -96,12 +96,12 @@ class Point(_Model):
 
     @property
     def is_distractor(self) -> bool:
-        """Return whether it must not be held."""
+        """Return whether the memory must not hold it."""
         return self.memory_source == DISTRACTOR
 
 
 class Reference(_Model):
-    """A point that a question needs, by its content."""
+    """A point that a question needs, named by its content."""
 
     memory_content: Text
 
@@ -116,7 +116,7 @@ class Item(_Model):
 
 
 class Session(_Model):
-    """One conversation, with what is to be remembered of it and what is asked after it."""
+    """One conversation, with the points to remember from it and the questions asked after it."""
 
     start_time: Time | None = None
     end_time: Time | None = None
@@ -124,7 +124,7 @@ class Session(_Model):
     memory_points: Annotated[list[Point], BeforeValidator(_empty)] = []
     questions: Annotated[list[Item], BeforeValidator(_empty)] = []
     is_generated_qa_session: Flag = False
-    """Whether it was put in as noise: stored, and never asked about."""
+    """Whether it is noise: stored but never asked about."""
 
     @property
     def text(self) -> str:
@@ -133,7 +133,7 @@ class Session(_Model):
 
     @property
     def is_asked(self) -> bool:
-        """Return whether something is asked after it."""
+        """Return whether questions or points are asked after it."""
         return not self.is_generated_qa_session and bool(self.memory_points or self.questions)
 
 
@@ -146,7 +146,7 @@ class User(_Model):
 
     @property
     def name(self) -> str:
-        """Return the user's name; empty if the persona does not tell it."""
+        """Return the user's name; empty if the persona does not state it."""
         match = _PERSON.search(self.persona_info)
         return match[1].strip() if match else ""
 

@@ -1,4 +1,4 @@
-"""How HaluMem's points, updates, added memories and answers are judged: criteria for a model."""
+"""Criteria by which a model judges HaluMem's points, updates, added memories and answers."""
 
 from __future__ import annotations
 

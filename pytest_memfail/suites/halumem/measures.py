@@ -1,7 +1,7 @@
-"""The numbers of HaluMem's main tables, over finished questions (arXiv 2511.03506, section 5 and tables 3 and 4).
+"""Compute HaluMem's main tables from finished questions (arXiv 2511.03506, section 5 and tables 3 and 4).
 
-`(all)` divides by everything that was judged, `(valid)` by what the judge gave a usable reply for: a broken reply is an
-error, which only `(all)` counts. What the offline judge estimated enters no measure.
+`(all)` divides by all judged questions. `(valid)` divides by those with a usable reply of the judge: a broken reply is an
+error, which only `(all)` counts. Measures leave out estimates of the offline judge.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ EMPTY: Final = "nothing false is held, because nothing is held at all: read it b
 NO_ANSWER: Final = "needs a test-taker and a model as judge"
 TYPES: Final = ("Persona", "Event", "Relationship")
 FULL: Final = 2
-"""The score of a point that is held whole."""
+"""The score of a point that is held completely."""
 Part = Literal["update", "qa"]
 PARTS: Final[tuple[Part, ...]] = ("update", "qa")
 INTEGRITY: Final = {NOT_STORED: 0, SUMMARY_ERROR: 1, CORRECT: 2, NOT_RETRIEVED: 2}
-"""What a point's verdict is in the paper: missing, in part, whole."""
+"""The paper's score of a point, by its verdict: missing, partial, complete."""
 
 Over = Literal["all", "valid"]
 Outcome = Literal["correct", "hallucination", "omission", "other"]
@@ -44,7 +44,7 @@ def integrity(question: Finished) -> int | None:
 
 
 def update(question: Finished) -> Outcome | None:
-    """Return what became of an update: by the memories that a search for it returned. None after an error.
+    """Return the outcome of an update, judged by the memories that a search for it returned; None after an error.
 
     Raises `LookupError` if no model judged it.
     """
@@ -58,7 +58,7 @@ def update(question: Finished) -> Outcome | None:
 
 
 def answer(question: Finished) -> Outcome | None:
-    """Return what became of an answer, whatever its memory stages say; None after an error.
+    """Return the outcome of an answer, even if a memory stage failed; None after an error.
 
     Raises `LookupError` if it was not judged.
     """
@@ -79,7 +79,7 @@ def points_of(questions: Iterable[Finished], *, paper: bool) -> list[Finished]:
 
 
 def updates_of(questions: Iterable[Finished], *, paper: bool) -> list[Finished]:
-    """Return the updates or, in the paper, those whose search returned something."""
+    """Return the updates; in the paper, only those whose search returned something."""
     return [q for q in questions if q.part == "update" and (not paper or _is_searched(q))]
 
 
@@ -98,7 +98,7 @@ def _mean(values: Sequence[float | None], over: Over, weights: Sequence[float] |
 
 
 def _guarded(of: Callable[[Sequence[Finished]], Score]) -> Callable[[Sequence[Finished]], Score]:
-    """Return a measure that lacks a value where a question was not judged by a model."""
+    """Return a measure that has no value if a model did not judge one of its questions."""
 
     def measure(questions: Sequence[Finished]) -> Score:
         try:
@@ -110,7 +110,7 @@ def _guarded(of: Callable[[Sequence[Finished]], Score]) -> Callable[[Sequence[Fi
 
 
 def recall(over: Over = "all", *, paper: bool = False, weighted: bool = False) -> Callable[[Sequence[Finished]], Score]:
-    """Return R, the share of points that are held whole; or weighted R, the mean of half a point's score by importance."""
+    """Return R, the share of points held completely; or weighted R, the mean of half a point's score, weighted by importance."""
 
     def of(questions: Sequence[Finished]) -> Score:
         points = points_of(questions, paper=paper)
@@ -125,7 +125,7 @@ def recall(over: Over = "all", *, paper: bool = False, weighted: bool = False) -
 
 
 def resistance(over: Over = "all") -> Callable[[Sequence[Finished]], Score]:
-    """Return FMR, the share of distractors of which nothing is held."""
+    """Return FMR, the share of distractors that the store does not hold at all."""
 
     def of(questions: Sequence[Finished]) -> Score:
         found = [question for question in questions if question.part == "distractors"]
@@ -139,9 +139,9 @@ def resistance(over: Over = "all") -> Callable[[Sequence[Finished]], Score]:
 
 
 def accuracy(*, target: bool = False) -> Callable[[Sequence[Finished]], Score]:
-    """Return the mean support of the memories added, of all or (target precision) of those about things the points tell.
+    """Return the mean support of the added memories: of all, or (target precision) of those that concern the points.
 
-    Each memory counts once. One reply judges all memories of a session, so a broken one leaves none to count.
+    Each memory counts once. One reply judges all memories of a session, so a broken reply leaves nothing to count.
     """
 
     def of(questions: Sequence[Finished]) -> Score:
@@ -199,7 +199,7 @@ def type_accuracy(
 ) -> Callable[[Sequence[Finished]], Score]:
     """Return the share of points and updates of one type that are right.
 
-    The paper's text leaves distractors out; its code counts them, as right where they are held.
+    The paper's text leaves distractors out; its code counts a held distractor as right.
     """
 
     def of(questions: Sequence[Finished]) -> Score:
@@ -225,7 +225,7 @@ def _is_held(distractor: Finished) -> float | None:
 
 
 def measures(*, paper: bool) -> tuple[Measure, ...]:
-    """Return all measures, with the updates that the published code counts (`paper`) or with all of them."""
+    """Return all measures, for all updates, or for those that the published code counts (`paper`)."""
 
     def percent(name: str, title: str, of: Callable[[Sequence[Finished]], Score], line: int) -> Measure:
         return Measure(name, title, of, line=line, unit="percent", with_errors=True)

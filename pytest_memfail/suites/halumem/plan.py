@@ -1,4 +1,4 @@
-"""Turn users into stores: a probe after each session asks for its points, updates, distractors and questions."""
+"""Turn users into stores: a probe after each session asks about its points, updates, distractors and questions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pytest_memfail.suites.halumem.files import NAME, Item, Point, Session, User
 
 K: Final = 20
 PARTS: Final = {"point": "points", "distractor": "distractors", "update": "update"}
-"""What a point is to the part that it counts in."""
+"""Kind of point to the part that it counts in."""
 UPDATE_K: Final = 10
 """Memories retrieved for an update (section 6.1)."""
 
@@ -72,12 +72,12 @@ class _Plan:
     evidence: dict[str, Evidence] = field(default_factory=dict)
     conversations: list[Conversation] = field(default_factory=list)
     stated: dict[str, str] = field(default_factory=dict)
-    """Content of a point to its evidence; of several points the first."""
+    """Content of a point to the evidence of the first point with that content."""
 
     def steps(self) -> Iterator[Step]:
-        """Yield each session and, where something is asked after it, a probe.
+        """Yield each session, followed by a probe if questions are asked after it.
 
-        A noise session has a probe without questions, so that what it adds can be told from what the next one adds.
+        A noise session has a probe without questions, so that the memories it adds are not attributed to the next session.
         """
         for at, session in enumerate(self.user.sessions):
             start = session.start_time or session.dialogue[0].timestamp
@@ -151,7 +151,7 @@ class _Plan:
         )
 
     def _needed(self, item: Item) -> tuple[str, ...]:
-        """Return the points that a question needs; none if one of them joins with no point stated up to its session."""
+        """Return the points that a question needs; none if one of them matches no point stated up to its session."""
         found = [self.stated.get(needed.memory_content, "") for needed in item.evidence]
         return tuple(dict.fromkeys(found)) if all(found) else ()
 
@@ -163,8 +163,8 @@ class _Plan:
     def _fact(self, at: int, name: str, point: Point) -> str:
         """Add the evidence of a point, and return its id.
 
-        Its source is the dialogue of its session: points are paraphrases, and a store that keeps every message has no
-        other words than those of the dialogue.
+        Its source is the dialogue of its session, because points are paraphrases: a store that keeps every message has only the
+        words of the dialogue.
         """
         found = Evidence(
             id=f"{self.user.uuid}.{name}",
@@ -183,7 +183,7 @@ class _Plan:
 
 
 def _names(at: int, points: Sequence[Point]) -> list[str]:
-    """Return an id for each point of a session: its index in the data, and a number after one that repeats."""
+    """Return an id for each point of a session: its index in the data, with a number appended to repetitions."""
     indices = (re.sub(r"[^A-Za-z0-9_.]+", "-", point.index) or str(number) for number, point in enumerate(points, 1))
     return numbered(f"s{at:03d}-p{index:0>2}" for index in indices)
 

@@ -46,11 +46,11 @@ __all__ = ["SUITE", "shipped_rows"]
 
 PATTERNS: Final = tuple(f"{place}{split}*" for split in SPLITS.values() for place in ("", "data/"))
 LARGE: Final = "-4096"
-"""The end of a variant in which all chunks have 4,096 tokens, as the paper has it for systems that are slow."""
+"""Suffix of a variant with chunks of 4,096 tokens, which the paper uses for slow systems."""
 SMALL: Final = 64
-"""Tokens of a chunk of our own sample, which is so short that larger chunks would all be shown."""
+"""Tokens per chunk of our own sample; it is so short that a top k of larger chunks would show all of it."""
 LEAST: Final = 16
-"""Tokens of the smallest chunk that may be asked for."""
+"""The smallest chunk size that a user may set, in tokens."""
 SOURCE: Final = Source(
     url="https://huggingface.co/datasets/ai-hyz/MemoryAgentBench",
     licence="MIT",
@@ -95,7 +95,7 @@ LABELS: Final = {STALE: "only a replaced value was there, or stood as the newest
 
 
 def shipped_rows() -> Path:
-    """Return the folder of our own rows, in an installed wheel or at the top level of a checkout.
+    """Return the folder of our own rows, from an installed wheel or the top level of a checkout.
 
     Raises `UsageError` if it is missing.
     """
@@ -103,7 +103,7 @@ def shipped_rows() -> Path:
 
 
 def load(request: SuiteRequest) -> Sequence[Task]:
-    """Return a task for each split that has rows: of our own without a folder, else of the files there.
+    """Return a task for each split that has rows, from the files in the folder, or from our own rows if no folder is given.
 
     Raises `UsageError` if no file is there, `RowError` for the first fault.
     """

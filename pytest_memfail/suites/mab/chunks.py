@@ -1,4 +1,4 @@
-"""Cut a context into chunks of about the same number of tokens; a line stays whole, so that no fact is cut."""
+"""Cut a context into chunks of about the same number of tokens; lines stay whole, so no fact is cut."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_memfail.grading import sentences
 from pytest_memfail.llm import count_tokens
 
 LONGEST_TOKEN: Final = 16
-"""Characters per token that no text has over the length of a chunk, unless it is mostly blanks."""
+"""More characters per token than any text has over a whole chunk, unless it is mostly blanks."""
 
 
 def chunks_of(context: str, size: int) -> list[str]:
@@ -45,15 +45,15 @@ def _lines(context: str, size: int) -> Iterator[tuple[str, int]]:
 
 
 def _tokens(text: str, size: int) -> int:
-    """Return the tokens of a text; of one that is far too long, only that they are more than `size`.
+    """Return the number of tokens of a text; for a text that is far too long, only a number above `size`.
 
-    The tokenizer needs a stack as deep as a run of blanks is long.
+    The tokenizer recurses once per character in a run of blanks.
     """
     return size + 1 if len(text) > LONGEST_TOKEN * size else count_tokens([text])
 
 
 def _halved(text: str, size: int) -> Iterator[tuple[str, int]]:
-    """Yield a text, or its halves as long as they have too many tokens."""
+    """Yield a text, split into halves until no part has too many tokens."""
     tokens = _tokens(text, size)
     words = text.split(" ")
     if tokens <= size or len(text) < 2:

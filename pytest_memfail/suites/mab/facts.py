@@ -21,7 +21,7 @@ class Line:
 
     number: int
     text: str
-    """Without its number and its full stop."""
+    """The fact without its number and full stop."""
 
     def __str__(self) -> str:
         return f"{self.number}. {self.text}."
@@ -29,14 +29,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a question needs: a fact, and the facts about the same thing with another value."""
+    """The fact that a question needs, and the facts about the same thing with another value."""
 
     line: Line
     beginning: str
     """The fact up to its value: "The capital of Selm is"."""
     value: str
     rivals: tuple[tuple[Line, str], ...] = ()
-    """Each with its value, in the order of their numbers."""
+    """The other facts with their values, in the order of their numbers."""
 
     @property
     def is_latest(self) -> bool:
@@ -63,7 +63,7 @@ class FactList:
             self._by_end.setdefault(text.rpartition(" ")[2], []).append(at)
 
     def gap(self) -> tuple[int, int] | None:
-        """Return the first number that is not the next one, and the one expected there; None without a gap."""
+        """Return the first number out of sequence and the number expected there; None without a gap."""
         first = self.lines[0].number if self.lines else 0
         wrong = ((line.number, first + at) for at, line in enumerate(self.lines) if line.number != first + at)
         return next(wrong, None)
@@ -79,9 +79,9 @@ class FactList:
                     yield Fact(line, beginning, " ".join(own), tuple(self._rivals(beginning, value)))
 
     def asked(self, question: str, golds: Sequence[str]) -> Fact | None:
-        """Return the fact that a question asks for: of those that end in a gold, the one whose words fit it best.
+        """Return the fact that a question asks for: the one that ends in a gold and whose words match the question best.
 
-        Of several with the same words, it is the one with the highest number.
+        Among facts with the same words, it is the one with the highest number.
         """
         wanted = content(question)
 
@@ -92,7 +92,7 @@ class FactList:
         return max(self.ending_in(golds), key=fit, default=None)
 
     def holding(self, golds: Sequence[str]) -> list[Fact]:
-        """Return the facts that end in a gold and that nothing replaces; all that end in it if each is replaced."""
+        """Return the facts that end in a gold and are not replaced; if all are replaced, return all of them."""
         found = list(self.ending_in(golds))
         return [fact for fact in found if fact.is_latest] or found
 
@@ -111,12 +111,12 @@ class FactList:
 
 
 def _bare(text: str) -> str:
-    """Return a text in lower case without the dots at its end: "D.C.." ends in "D.C."."""
+    """Return a text in lower case without trailing dots: "D.C.." ends in "D.C."."""
     return text.strip().lower().rstrip(".")
 
 
 def names_in(beginning: str) -> tuple[str, ...]:
-    """Return the words that name what a fact is about: those in capitals, or else those before its verb.
+    """Return the words that name the subject of a fact: the capitalised words, or else the words before its verb.
 
     >>> names_in("The name of the current head of the Selm government is")
     ('Selm',)

@@ -1,4 +1,4 @@
-"""What is wrong with rows beyond their types: errors stop a run, warnings are only reported."""
+"""Check rows beyond the types of their fields. Errors stop a run; warnings are only reported."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pytest_memfail.suites.mab.titles import Titles, read_titles
 from pytest_memfail.suites.published import as_faults
 
 SHORT_CONTEXT = 2000
-"""Characters below which remembering a context is no test."""
+"""A context with fewer characters is too short to test memory."""
 SHOWN = 8
 
 Fault = tuple[str, str]
-"""The field, and what is wrong with it."""
+"""A field, and the fault in it."""
 
 
 def errors_of(row: Row, titles: Titles | None = None) -> Iterator[Fault]:
-    """Yield what makes a row impossible to run."""
+    """Yield faults that make a row impossible to run."""
     if row.family is not None and row.family.answer == "mab_titles" and titles is not None:
         for at, golds in enumerate(row.answers):
             if problem := _unknown(golds, titles):
@@ -38,7 +38,7 @@ def errors_of(row: Row, titles: Titles | None = None) -> Iterator[Fault]:
 
 
 def _unknown(golds: Sequence[str], titles: Titles) -> str | None:
-    """Return what is wrong with the ids of titles in a gold answer."""
+    """Return the fault in the title ids of a gold answer."""
     try:
         unknown = [one for one in gold_ids(golds) if one not in titles.by_id]
     except ValueError:
@@ -47,7 +47,7 @@ def _unknown(golds: Sequence[str], titles: Titles) -> str | None:
 
 
 def warnings_of(row: Row, titles: Titles | None = None) -> Iterator[Fault]:
-    """Yield what makes the figures of a row mean less."""
+    """Yield faults that make the figures of a row less meaningful."""
     if row.family is None:
         yield "metadata.source", f"{short(row.metadata.source)} is left out: the source is not known"
         return
@@ -81,7 +81,7 @@ def _is_weak(gold: str) -> bool:
 
 
 def _conflicts(row: Row) -> Iterator[Fault]:
-    """Yield the questions whose fact contradicts no other, is not the latest, or is missing."""
+    """Yield the questions whose fact has no conflicting fact, is not the latest, or is missing."""
     facts = FactList(row.context)
     alone, outdated, missing = [], [], []
     for name, question, golds in zip(row.question_ids(), row.questions, row.answers, strict=True):
@@ -109,9 +109,9 @@ def _some(names: Sequence[str]) -> str:
 
 
 def check(paths: Sequence[Path], *, warn: bool = True) -> tuple[list[Origin], list[RowError], list[RowError], str]:
-    """Return the rows of some files, their errors, their warnings, and one hash of all.
+    """Return the rows of the files, their errors, their warnings, and one hash of all files.
 
-    A row that another file has too counts once.
+    A row that occurs in several files counts once.
     """
     origins: list[Origin] = []
     errors: list[RowError] = []
@@ -144,6 +144,6 @@ def _errors(path: Path, row: JsonRow[Row], place: str, faults: Sequence[Fault]) 
 
 
 def faults_of(paths: Sequence[Path]) -> Iterator[SuiteFault]:
-    """Yield all faults of some files, the errors first."""
+    """Yield all faults of the files, errors first."""
     _, errors, warnings, _ = check(paths)
     yield from as_faults(errors, warnings)

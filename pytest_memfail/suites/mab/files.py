@@ -1,4 +1,4 @@
-"""The published format of MemoryAgentBench (arXiv 2507.05257): rows of a context with its questions, by split."""
+"""The published format of MemoryAgentBench (arXiv 2507.05257): each row is a context with its questions; files are splits."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SPLITS: Final = {
     UNDERSTANDING: "Long_Range_Understanding",
     FORGETTING: "Conflict_Resolution",
 }
-"""Task to the name of its split, with which its file begins."""
+"""Task to the name of its split; file names start with it."""
 SIZES: Final = ("1k", "6k", "32k", "64k", "262k")
-"""Lengths of FactConsolidation in tokens; the shortest is of our sample."""
+"""Lengths of FactConsolidation in tokens; the shortest is that of our sample."""
 
 
 _DATE: Final = re.compile(r"(\d{4})/(\d\d?)/(\d\d?)(?: \(\w+\))?(?: (\d\d?):(\d\d))?")
@@ -38,21 +38,21 @@ TITLES: Final = "entity2id.json"
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The rows of one origin: the part they are, and how they are stored and graded."""
+    """The rows of one origin: their part, and how they are stored and graded."""
 
     pattern: str
-    """Of `metadata.source`."""
+    """Pattern that `metadata.source` matches."""
     task: str
     part: str
-    """May refer to the groups of the pattern."""
+    """Name of the part; may refer to groups of the pattern."""
     short: str
-    """With which the ids of its questions begin."""
+    """Prefix of the ids of its questions."""
     answer: str
     """The kind of its questions."""
     chunk: int = 4096
-    """Tokens of a chunk in the paper (table 14)."""
+    """Tokens per chunk in the paper (table 14)."""
     in_paper: bool = True
-    """Whether the paper's main table has it."""
+    """Whether it is in the paper's main table."""
 
 
 FAMILIES: Final = (
@@ -75,13 +75,13 @@ def _at(values: list[str | None] | None, at: int) -> str:
 
 
 def _texts(value: Any) -> Any:
-    """Return the gold answers of one question as texts; one alone may stand without its list."""
+    """Return the gold answers of one question as texts; a single one need not be a list."""
     found = value if isinstance(value, list) else [value]
     return [str(one) if isinstance(one, int | float) else one for one in found]
 
 
 def _turns_with_answers(value: Any) -> Iterator[str]:
-    """Yield the texts of the turns that carry an answer, however deep sessions are nested."""
+    """Yield the texts of the turns that carry an answer; sessions may be nested to any depth."""
     if isinstance(value, dict):
         if value.get("has_answer") and isinstance(value.get("content"), str):
             yield value["content"]
@@ -91,12 +91,12 @@ def _turns_with_answers(value: Any) -> Iterator[str]:
 
 
 def _answering(value: Any) -> Any:
-    """Return the turns with answers by question; the rest of a haystack is in the context and is not kept twice."""
+    """Return the turns with answers by question; the rest of a haystack is in the context anyway."""
     return [list(_turns_with_answers(of)) for of in value] if isinstance(value, list) else None
 
 
 def _strings(value: Any) -> Any:
-    """Return a list of texts; a single text is one, null is an empty one, and lists within a list are joined."""
+    """Return a list of texts: a single text becomes a list, null becomes an empty list, and nested lists are joined."""
     if not isinstance(value, list):
         return [] if value is None else [value]
     return [text for one in value for text in (_strings(one) if isinstance(one, list) else [one])]
@@ -108,23 +108,23 @@ def _ids(value: Any) -> Any:
 
 
 class Metadata(BaseModel):
-    """What a row says of its questions; everything but the source may be null."""
+    """What a row says about its questions; every field but the source may be null."""
 
     model_config = ConfigDict(extra="ignore")
     source: str = Field(min_length=1)
     qa_pair_ids: Annotated[list[str] | None, BeforeValidator(_ids)] = None
     question_types: list[str | None] | None = None
-    """LongMemEval only: the ability that each question is about."""
+    """LongMemEval only: the ability that each question tests."""
     question_dates: list[str | None] | None = None
     """LongMemEval only: when each question is asked, `2023/05/30 (Tue) 23:40`."""
     keypoints: Annotated[list[str], BeforeValidator(_strings)] = []
-    """Summaries only: what a right summary has."""
+    """Summaries only: the key points of a right summary."""
     haystack_sessions: Annotated[list[list[str]] | None, BeforeValidator(_answering)] = None
     """LongMemEval only: the turns that carry the answer, by question."""
 
 
 class Row(BaseModel):
-    """One row of a file: a text to be remembered, and questions about it."""
+    """One row of a file: a text to remember, and questions about it."""
 
     model_config = ConfigDict(extra="ignore")
     context: str = Field(min_length=1)
@@ -143,7 +143,7 @@ class Row(BaseModel):
 
     @property
     def family(self) -> Family | None:
-        """Return the family of the row; None if its source is none that is run."""
+        """Return the family of the row; None if the suite does not run its source."""
         source = self.metadata.source
         return next((family for family in FAMILIES if re.match(rf"{family.pattern}(?![0-9a-z])", source)), None)
 
@@ -159,12 +159,12 @@ class Row(BaseModel):
         return f"{name}-{digest(self.context, 8)}"
 
     def turns(self, at: int) -> list[str]:
-        """Return the turns that carry the answer to a question; empty where the row does not say so by question."""
+        """Return the turns that carry the answer to a question; empty if the row does not list them by question."""
         found = self.metadata.haystack_sessions
         return found[at] if found is not None and len(found) == len(self.questions) else []
 
     def asked_at(self, at: int) -> datetime | None:
-        """Return when a question is asked; None without a date, or with one in another form."""
+        """Return when a question is asked; None without a date, or if it has another format."""
         match = _DATE.match(_at(self.metadata.question_dates, at))
         if match is None:
             return None
@@ -179,7 +179,7 @@ class Row(BaseModel):
         return _at(self.metadata.question_types, at)
 
     def question_ids(self) -> list[str]:
-        """Return an id per question: the published one without its source, and a number after one that repeats."""
+        """Return an id per question: the published id without its source, with a number appended to repetitions."""
         source, short = self.metadata.source, self._of_family("short")
         given = self.metadata.qa_pair_ids or [f"no{at}" for at in range(len(self.questions))]
         tails = (
@@ -198,7 +198,7 @@ class Row(BaseModel):
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files of each split in a folder, in its subfolder `mab` or `data`; JSON where a split has both."""
+    """Return the files of each split in a folder, or in its subfolder `mab` or `data`; JSON if a split has both formats."""
     for place in (folder, folder / NAME, folder / "data", folder / NAME / "data"):
         found: list[Path] = []
         for split in SPLITS.values():
@@ -211,7 +211,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def titles_in(paths: Sequence[Path]) -> Path | None:
-    """Return the entity table that belongs to files of rows: beside them, or in the folder above."""
+    """Return the entity table for the files of rows, from the same folder or the one above."""
     places = dict.fromkeys(place for path in paths for place in (path.parent, path.parent.parent))
     return next((place / TITLES for place in places if (place / TITLES).is_file()), None)
 
@@ -239,7 +239,7 @@ def read_rows(path: Path) -> tuple[list[JsonRow[Row]], list[RowError], str]:
 def read_context(path: Path, row: JsonRow[Any]) -> str:
     """Return the text of a row, without keeping the other rows of its file.
 
-    Raises `RowError` if the file is no longer what was read.
+    Raises `RowError` if the file has changed since it was read.
     """
     if path.suffix != ".parquet":
         value = read_row_again(path, row)

@@ -1,4 +1,4 @@
-"""How MemoryAgentBench's facts and answers are judged: finders over an index of statements, and graders."""
+"""Judge MemoryAgentBench's facts and answers: finders over an index of statements, and graders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_memfail.suites.mab.titles import recall, recommended
 
 STALE: Final = "stale_value"
 RECALLED: Final = 0.6
-"""The share of the words of a turn, or of one of its sentences, that must be stored."""
+"""The share of the words of a turn, or of a sentence of it, that must be stored."""
 _PRONOUNS: Final = frozenset({"i", "im", "ive", "ill", "id"})
 RELATION: Final = 0.5
 """The share of the words before a value that a reworded statement must have."""
@@ -70,10 +70,10 @@ class Statements:
                 self.entry.append(number)
 
     def stating(self, beginning: str, value: str, longer: Sequence[str] = ()) -> list[int]:
-        """Return the statements that give something this value, in its words or reworded.
+        """Return the statements that give a subject this value, verbatim or reworded.
 
-        A reworded one has the value, all names of what it is about, and half of the other words. `longer` are other
-        values of the same thing: a statement of "United States of America" does not state "United States".
+        A reworded statement has the value, all names of the subject, and half of the other words. `longer` are other values of the
+        same subject: a statement of "United States of America" does not state "United States".
         """
         start, wanted = _plain(beginning), _plain(value)
         names = {word for name in names_in(beginning) for word in _plain(name).split()}
@@ -112,9 +112,9 @@ def _index(texts: tuple[str, ...]) -> Statements:
 
 
 def find_fact(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find a fact, and that no replaced value of the same thing stands as the newer one.
+    """Find a fact, and check that no replaced value of the same subject appears to be newer.
 
-    The fact's own number says that it is the newest. Without it, what comes later is newer.
+    The number of the fact shows that it is the newest. Without a number, the later statement is newer.
     """
     index, value, beginning = _index(tuple(texts)), evidence.value or "", evidence.subject or ""
     values = (value, *evidence.stale_values)
@@ -136,7 +136,7 @@ def find_fact(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 def find_last(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find any of the facts in which a chain of facts may end."""
+    """Find any of the facts that may end a chain."""
     index, value = _index(tuple(texts)), evidence.value or ""
     for fact in evidence.telling:
         if found := index.stating(fact[: len(fact) - len(value)], value):
@@ -146,7 +146,7 @@ def find_last(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 def find_string(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find an answer as a string, which says nothing of the sentence that it stands in."""
+    """Find an answer as a string; the sentence around it is not checked."""
     wanted = [f" {words} " for gold in evidence.telling if (words := _plain(gold))]
     entries = tuple(at for at, text in enumerate(texts) if any(gold in f" {_plain(text)} " for gold in wanted))
     if entries:
@@ -155,10 +155,10 @@ def find_string(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 class Turns:
-    """The words of some memories, by which turns of a chat are found in them."""
+    """An index of the words of some memories, to find turns of a chat in them."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """Index the texts; line breaks and quotes may be escaped, as in a list of turns that was written as text."""
+        """Index the texts; line breaks and quotes may be escaped, as in a list of turns printed as text."""
         self._words = [_words(text) for text in texts]
         self._places: dict[str, list[int]] = {}
         for number, words in enumerate(self._words):
@@ -192,7 +192,7 @@ def _turns(texts: tuple[str, ...]) -> Turns:
 
 
 def particulars(turn: str) -> frozenset[str]:
-    """Return the numbers and names of a turn, as `content` gives words: what must not change when it is stored.
+    """Return the numbers and names of a turn, as `content` returns words; they must not change when it is stored.
 
     >>> sorted(particulars("Yesterday I met Ragna at the pier, 40 minutes late."))
     ['40', 'ragna']
@@ -204,7 +204,7 @@ def particulars(turn: str) -> frozenset[str]:
 
 
 def find_turn(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find a turn by its words; it is faithful if its numbers and names are there."""
+    """Find a turn by its words; it is faithful if its numbers and names are kept."""
     index, wanted = _turns(tuple(texts)), _words(evidence.source)
     entries = tuple(index.relied_on(evidence.source))
     held = index.words_of(entries)
@@ -226,7 +226,7 @@ def _result(question: Question, reply: str, *, right: bool, label: str | None = 
 
 
 def grade_substring(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:
-    """Pass an answer with a gold as a substring; name the failure of one with a value that was replaced."""
+    """Pass an answer with a gold as a substring; label an answer with a replaced value."""
     said = answer_in(reply)
     replaced = [value for fact in evidence for value in fact.stale_values]
     label = STALE if substring_match(replaced, said) else None
@@ -244,7 +244,7 @@ def grade_label(question: Question, evidence: Sequence[Evidence], reply: str) ->
 
 
 def grade_titles(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
-    """Score a list of titles by Recall@5; one right title of the first five passes."""
+    """Score a list of titles by Recall@5; one right title among the first five passes."""
     answer = answer_in(reply)
     score = recall(question.keys["titles"], question.gold, answer)
     given = ", ".join(recommended(answer)[:3]) or "nothing"
@@ -287,7 +287,7 @@ KINDS: Final[dict[str, Kind]] = {
         times=True,
     ),
 }
-"""Beyond those that every judge knows; `numbered_fact` and `turn` are facts themselves, the others stand for one."""
+"""Kinds of evidence in addition to those that every judge knows; `numbered_fact` and `turn` are facts, the others are proxies."""
 
 ANSWERS: Final[dict[str, AnswerKind]] = {
     "mab_substring": AnswerKind(right="", grade=grade_substring, settles=True),

@@ -1,4 +1,4 @@
-"""The numbers of MemoryAgentBench's main table, over finished questions (arXiv 2507.05257, table 2)."""
+"""Compute MemoryAgentBench's main table from finished questions (arXiv 2507.05257, table 2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CATEGORIES: Final[dict[str, tuple[str, ...]]] = {
     "understanding": ("summary", "detective"),
     "forgetting": ("sh", "mh"),
 }
-"""Category to the columns of the paper's table that it is the mean of."""
+"""Category to the columns of the paper's table whose mean it is."""
 ASKED: Final = {
     "ruler_qa1": 100,
     "ruler_qa2": 100,
@@ -33,7 +33,7 @@ ASKED: Final = {
 }
 """The number of questions of each column in the paper (table 5)."""
 SCORED: Final = ("recommendation", "summary")
-"""Columns whose answers have a score between right and wrong."""
+"""Columns whose answers have a score from 0 to 1."""
 BY_MODEL: Final = ("longmemeval", "summary")
 """Columns whose answers only a model can judge."""
 LONGEST: Final = {
@@ -41,7 +41,7 @@ LONGEST: Final = {
     "mh": [f"mh_{size}" for size in reversed(SIZES)],
     "eventqa": ["eventqa_full", "eventqa_131072", "eventqa_65536"],
 }
-"""Columns with contexts of several lengths: their parts, the longest first. Only the longest that was run counts."""
+"""Columns with contexts of several lengths: their parts, longest first. Only the longest part of a run counts."""
 
 
 def mean(rates: Iterable[float]) -> float:
@@ -51,7 +51,7 @@ def mean(rates: Iterable[float]) -> float:
 
 
 def category_means(columns: Mapping[str, float]) -> dict[str, float]:
-    """Return the mean of each category whose columns are all there."""
+    """Return the mean of each category whose columns all have values."""
     return {
         category: mean(columns[name] for name in names)
         for category, names in CATEGORIES.items()
@@ -65,7 +65,7 @@ def overall_mean(categories: Mapping[str, float]) -> float:
 
 
 def is_right(question: Finished) -> bool | None:
-    """Return whether an answer is right, whatever became of the facts; None if it was not graded."""
+    """Return whether an answer is right, even if a fact failed; None if it was not graded."""
     if question.credited is not None:
         return question.credited
     settled = {CORRECT: True, UNGRADED: None}
@@ -73,7 +73,7 @@ def is_right(question: Finished) -> bool | None:
 
 
 def _rate(asked: Sequence[Finished], name: str) -> Score:
-    """Return the mean score of the answers; one that is right or wrong has the score 1 or 0."""
+    """Return the mean score of the answers; an answer without a score counts as 1 if right, else 0."""
     if not asked:
         return Score(None, 0, lacks=f"{NO_QUESTION} {name}")
     if errors := sum(question.verdict == ERROR for question in asked):
@@ -120,7 +120,7 @@ def overall(questions: Sequence[Finished]) -> Score:
 
 
 def known_anyway(questions: Sequence[Finished]) -> Score:
-    """Return how many answers are right although the memories shown do not have the fact."""
+    """Return how many answers are right although the memories shown do not contain the fact."""
     graded = [q for q in questions if q.credited is not None and q.facts and q.verdict != ERROR]
     if not graded:
         return Score(None, 0, lacks=NO_ANSWER)
@@ -144,7 +144,7 @@ def _mean(scores: Sequence[Score]) -> Score:
 
 
 def _line(category_name: str, line: int) -> tuple[Measure, ...]:
-    """Return the measures of a category: its columns, then their mean."""
+    """Return the measures of a category: its columns, and then their mean."""
     names = CATEGORIES[category_name]
     return (
         *(Measure(name, name, column(name), line=line, unit="percent") for name in names),

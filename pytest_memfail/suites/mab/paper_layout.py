@@ -1,4 +1,4 @@
-"""The chunks of the paper's code: sentences by nltk, tokens of o200k_base, and a reply after each."""
+"""Cut chunks as the paper's code does: nltk sentences, o200k_base tokens, and a reply after each chunk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_memfail.core import Message, UsageError
 
 OPTION: Final = "--memfail-protocol=paper"
 TABLE: Final = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
-"""The address by whose hash tiktoken names its file."""
+"""The address whose hash is the name of tiktoken's file."""
 READ: Final = "This is the next part of what I am reading. Keep it in mind, I will ask about it later.\n{}"
 KEPT: Final = "I have read this part and will remember it."
 
@@ -21,14 +21,14 @@ KEPT: Final = "I have read this part and will remember it."
 def chunks_of_paper(context: str, size: int) -> list[str]:
     """Return the chunks of a context; a sentence stays whole, even one that is longer than a chunk.
 
-    Raises `UsageError` where nltk, its data or the table of the encoding is missing: nothing is downloaded.
+    Raises `UsageError` if nltk, its data or the table of the encoding is missing; nothing is downloaded.
     """
     sentences, count = paper_tools()
     return list(packed(sentences(context), count, size))
 
 
 def packed(sentences: Iterable[str], count: Callable[[str], int], size: int) -> Iterator[str]:
-    """Yield sentences joined by blanks, as many as have at most `size` tokens, each counted alone."""
+    """Yield groups of sentences joined by blanks, with at most `size` tokens; tokens are counted per sentence."""
     kept: list[str] = []
     used = 0
     for sentence in sentences:
@@ -43,15 +43,12 @@ def packed(sentences: Iterable[str], count: Callable[[str], int], size: int) -> 
 
 
 def exchange(chunk: str) -> tuple[Message, Message]:
-    """Return the messages that hand a chunk to a system."""
+    """Return the messages that give a chunk to a system."""
     return Message("user", READ.format(chunk)), Message("assistant", KEPT)
 
 
 def paper_tools() -> tuple[Callable[[str], list[str]], Callable[[str], int]]:
-    """Return what splits sentences and what counts tokens.
-
-    Raises `UsageError` if either is not here.
-    """
+    """Return the sentence splitter and the token counter. Raises `UsageError` if either is missing."""
     try:
         from nltk.tokenize import sent_tokenize
 

@@ -1,4 +1,4 @@
-"""Turn rows into stores: one per context, filled chunk by chunk, then asked everything that its rows ask."""
+"""Turn rows into stores: one per context, filled chunk by chunk and then asked the questions of its rows."""
 
 from __future__ import annotations
 
@@ -48,27 +48,24 @@ FORMS: Final = {
     "mab_summary": 'Write the summary after "Answer:".',
     "mab_events": "Repeat the right one to the letter.",
 }
-"""What the test-taker is told of the answer, by the task or by the kind of question."""
+"""Instructions for the test-taker on the form of the answer, by task or kind of question."""
 WHOLE: Final = ("mab_events", "mab_label", "mab_open", "mab_exact", "mab_summary")
-"""Kinds of questions for which the paper's code searches with the whole instruction."""
+"""Kinds of questions for which the paper's code uses the whole instruction as the query."""
 BY_STRING: Final = ("mab_substring", "mab_events", "mab_exact")
-"""Kinds of questions whose answer is looked for as a string, for want of a fact."""
+"""Kinds of questions without an annotated fact, so the answer is searched for as a string."""
 _OPTION: Final = re.compile(r"^\(?[A-Z][.)]\s+")
 SHORTEST: Final = 3
-"""Letters of a gold answer from which it is looked for as a string."""
+"""The shortest gold answer that is searched for as a string, in letters."""
 
 
 def gold_ids(golds: Sequence[str]) -> list[int]:
-    """Return the ids of titles in gold answers, several of which may stand between commas.
-
-    Raises `ValueError` for one that is no whole number.
-    """
+    """Return the title ids in gold answers, separated by commas. Raises `ValueError` for an id that is no whole number."""
     return [int(one) for gold in golds for one in gold.split(",")]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A row, with the file that it is from."""
+    """A row and the file that it comes from."""
 
     file: str
     row: JsonRow[Row]
@@ -90,9 +87,8 @@ def task_of(
     *,
     is_paper: bool = False,
 ) -> Task:
-    """Return a task with one store per context; `chunk` is its tokens, None for the paper's own of each family.
-
-    `is_paper` cuts and asks as the paper's code does.
+    """Return a task with one store per context; `chunk` is the chunk size in tokens; None for the paper's size of each
+    family. `is_paper` cuts and asks as the paper's code does.
     """
     by_store: dict[str, list[Origin]] = {}
     for origin in origins:
@@ -126,7 +122,7 @@ def task_of(
 def _read_again(path: Path, row: JsonRow[Any], store: str, size: int, is_paper: bool) -> dict[str, Conversation]:
     """Return the conversations of a store by id, from the file of its row.
 
-    Raises `RowError` if the file is no longer what was read.
+    Raises `RowError` if the file has changed since it was read.
     """
     context = read_context(path, row)
     if not store.endswith(digest(context, 8)):
@@ -156,9 +152,9 @@ class _Plan:
     plain: list[str] = field(default_factory=list)
     """The chunks, normalised."""
     size: int = 0
-    """Tokens of a chunk at most."""
+    """The maximum number of tokens per chunk."""
     homes: dict[int, str] = field(default_factory=dict)
-    """Number of a fact to the conversation that has it."""
+    """Number of a fact to the conversation that contains it."""
 
     def __post_init__(self) -> None:
         family = self.origins[0].value.family
@@ -173,7 +169,7 @@ class _Plan:
             self.plain = [f" {norm(conversation.text)} " for conversation in self.conversations]
 
     def _homes(self, facts: FactList) -> Iterator[tuple[int, str]]:
-        """Yield the number of each fact with the conversation that has it; one that is cut begins in the last one found."""
+        """Yield the number of each fact with its conversation; a fact that is cut starts in the last conversation found."""
         at = 0
         for line in facts.lines:
             found = (i for i in range(at, len(self.conversations)) if line.text in self.conversations[i].text)
@@ -219,7 +215,7 @@ class _Plan:
         return row.question_type(at)
 
     def _evidence(self, at: int, name: str, row: Row, question: str, golds: Sequence[str]) -> list[Evidence]:
-        """Return what a question needs; nothing where the data does not reveal it."""
+        """Return the evidence of a question; empty if the data does not say what it needs."""
         if self.facts is None:
             turns = [self._turn(f"{name}-{number}", question, turn) for number, turn in enumerate(row.turns(at))]
             found: Sequence[Evidence | None] = turns or [self._string(name, question, golds)]
@@ -231,7 +227,7 @@ class _Plan:
         return [fact for fact in found if fact is not None]
 
     def _turn(self, name: str, question: str, turn: str) -> Evidence | None:
-        """Return a turn of a chat that carries an answer; None if the context does not have it."""
+        """Return the evidence for a turn of a chat that carries an answer; None if the context does not contain it."""
         fact = Evidence(f"{self.store}.{name}", "turn", RETRIEVAL, turn, turn, "", asked=question)
         held = find_turn(fact, [conversation.text for conversation in self.conversations])
         return replace(fact, conversation_id=self.conversations[held.entries[0]].id) if held.present else None
@@ -271,7 +267,7 @@ class _Plan:
         )
 
     def _string(self, name: str, question: str, golds: Sequence[str]) -> Evidence | None:
-        """Return an answer as a string; None if it is too short to mean anything, or if no chunk has it."""
+        """Return the evidence for an answer as a string; None if it is too short, or if no chunk contains it."""
         # an answer that chooses an option repeats its letter
         golds = [_OPTION.sub("", gold) for gold in golds]
         wanted = [gold for gold in golds if len(norm(gold)) >= SHORTEST and norm(gold) not in ("yes", "no")]

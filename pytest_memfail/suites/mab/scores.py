@@ -23,7 +23,7 @@ def norm(text: str) -> str:
 
 
 def answer_in(reply: str) -> str:
-    """Return what a reply gives as its answer: what follows its last "Answer:", or all of it.
+    """Return the answer in a reply: the text after its last "Answer:", or the whole reply.
 
     Our test-taker repeats the memories it used before the answer. They must not count as an answer.
     """
@@ -37,7 +37,7 @@ def parsed(answer: str) -> str:
 
 
 def substring_match(golds: Iterable[str], answer: str) -> bool:
-    """Return whether an answer has any of the golds as a substring; word boundaries do not count, as published.
+    """Return whether an answer contains any of the golds as a substring; as published, word boundaries are ignored.
 
     >>> substring_match(["Oderzo", "Odero"], "It is Oderzo, since last year.")
     True
@@ -57,7 +57,7 @@ def exact_match(golds: Iterable[str], answer: str) -> bool:
 
 
 def label_match(golds: Iterable[str], answer: str) -> bool:
-    """Return whether the first line of an answer is one of the golds; a word "label" before it does not count.
+    """Return whether the first line of an answer is one of the golds; a leading word "label" is ignored.
 
     >>> label_match(["28"], "label: 28")
     True
@@ -66,6 +66,6 @@ def label_match(golds: Iterable[str], answer: str) -> bool:
 
 
 def has_all(golds: Iterable[str], answer: str) -> bool:
-    """Return whether an answer repeats every gold to the letter, apart from case."""
+    """Return whether an answer contains every gold verbatim, ignoring case."""
     said, wanted = answer.casefold(), [gold.strip().casefold() for gold in golds]
     return bool(wanted) and all(gold and gold in said for gold in wanted)

@@ -1,4 +1,4 @@
-"""Score a summary: whether it reads well, how many key points it has, and how much of it the text supports."""
+"""Score a summary: its fluency, how many key points it has, and how much of it the reference supports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_memfail.grading import f1, sentences
 from pytest_memfail.suites.mab.scores import answer_in
 
 PASSES_AT: Final = 0.5
-"""The score from which a summary counts as right in the table; the measure takes the score itself."""
+"""The minimum score of a summary that counts as right in the table; the measure uses the score itself."""
 FLUENT: Final = """\
 Does the summary read as one piece of finished prose? false if it breaks off, repeats a sentence over and over, is a list \
 of fragments, or has stretches that are no language.
@@ -47,7 +47,7 @@ class Numbers(_Reply):
 
 
 def grade_empty(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
-    """Fail an empty summary, and leave every other to the model."""
+    """Fail an empty summary, and leave all others to the model."""
     if answer_in(reply):
         return None
     return StageResult("failed", "the reply is empty", confidence=1.0, score=0.0)

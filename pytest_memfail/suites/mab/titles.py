@@ -13,7 +13,7 @@ from pytest_memfail.core import UsageError
 from pytest_memfail.reading import short
 
 COUNTED: Final = 5
-"""Recommendations that count, from the first: Recall@5."""
+"""The number of recommendations that count: Recall@5."""
 KEPT_NAMES: Final = 4096
 _BRACKETS: Final = re.compile(r"\([^()]*\)")
 _FIRST: Final = re.compile(r"^\s*1[.)]", re.M)
@@ -21,22 +21,22 @@ _MARK: Final = re.compile(r"^\s*(?:\d+[.)、]|[-*•–—])\s*")
 
 
 class Titles:
-    """The titles of `entity2id.json`, by the ids that gold answers have."""
+    """The titles of `entity2id.json` by the ids in gold answers."""
 
     def __init__(self, ids: dict[str, int]) -> None:
-        """Take the table as the file has it: title, or the address of a page named after it, to id."""
+        """Take the table of the file, which maps titles, or addresses of pages named after them, to ids."""
         self.by_id = {number: title_in(name) for name, number in ids.items()}
         self._names = list(dict.fromkeys(self.by_id.values()))
         self._exact: dict[str, int] = {}
         self._by_length: dict[int, list[tuple[int, int, str]]] = {}
-        """Letters, place and name in lower case, by length."""
+        """By length: the letters, the index and the lower-case name of each title."""
         for at, name in enumerate(map(str.lower, self._names)):
             self._exact.setdefault(name, at)
             self._by_length.setdefault(len(name), []).append((letters_of(name), at, name))
         self.nearest = lru_cache(maxsize=KEPT_NAMES)(self._nearest)
 
     def _nearest(self, name: str) -> str:
-        """Return the title with the fewest edits to a name; of several, the first of the table."""
+        """Return the title with the smallest edit distance to a name; on a tie, the first in the table."""
         wanted = name.lower()
         if wanted in self._exact:
             return self._names[self._exact[wanted]]
@@ -44,7 +44,7 @@ class Titles:
         for length in sorted(self._by_length, key=lambda one: abs(one - len(wanted))):
             if abs(length - len(wanted)) > best[0]:
                 break
-            # each letter that only one of both has takes an edit
+            # each letter that only one of the two has takes an edit
             for least, at, other in sorted(
                 (max((letters & ~own).bit_count(), (own & ~letters).bit_count()), at, other)
                 for own, at, other in self._by_length[length]
@@ -85,7 +85,7 @@ def title_in(name: str) -> str:
 
 
 def recommended(answer: str) -> list[str]:
-    """Return the names of a numbered list, or, without one, those between commas and line breaks.
+    """Return the names of a numbered list, or else the names between commas and line breaks.
 
     >>> recommended("Try these:\\n1. The Salt Road (1998)\\n2. **Odero**")
     ['The Salt Road', 'Odero']
@@ -103,7 +103,7 @@ def recall(titles: Titles, golds: Sequence[str], answer: str) -> float:
 
 
 def letters_of(text: str) -> int:
-    """Return which characters a text has, as bits; characters beyond ASCII share bits."""
+    """Return the set of characters of a text as bits; characters beyond ASCII share bits."""
     found = 0
     for letter in set(text):
         found |= 1 << (ord(letter) % 128)
@@ -111,12 +111,12 @@ def letters_of(text: str) -> int:
 
 
 def distance(one: str, other: str) -> int:
-    """Return the least number of characters to insert, delete or replace.
+    """Return the minimum number of insertions, deletions and replacements.
 
     >>> distance("odero", "oderzo")
     1
     """
-    # Myers' algorithm: a column of the table of distances is two integers, of the steps up and of the steps down
+    # Myers' algorithm: two integers encode a column of the distance table: its steps up and its steps down
     places: dict[str, int] = {}
     for at, letter in enumerate(one):
         places[letter] = places.get(letter, 0) | 1 << at

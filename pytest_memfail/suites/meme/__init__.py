@@ -1,4 +1,4 @@
-"""MEME (arXiv 2605.12477): facts that change, depend on each other, and are taken back."""
+"""MEME (arXiv 2605.12477): facts that change, depend on each other, and are deleted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pytest_memfail.suites.published import Published
 __all__ = ["SUITE", "shipped_episodes"]
 
 SAMPLE: Final = "episodes.json"
-"""The file of our own episodes, or of a user's in the same format."""
+"""The file of our own episodes, or of episodes of your own in the same format."""
 SOURCE: Final = Source(
     url="https://huggingface.co/datasets/meme-benchmark/MEME",
     licence="CC BY 4.0",
@@ -64,7 +64,7 @@ LABELS: Final = {
 
 
 def shipped_episodes() -> Path:
-    """Return the file of our own episodes, in an installed wheel or at the top level of a checkout.
+    """Return the file of our own episodes, from an installed wheel or the top level of a checkout.
 
     Raises `UsageError` if it is missing.
     """
@@ -72,7 +72,7 @@ def shipped_episodes() -> Path:
 
 
 def load(request: SuiteRequest) -> Sequence[Task]:
-    """Return the task: of our own episodes without a folder, else of the variant's file there.
+    """Return the task, from the variant's file in the folder, or from our own episodes if no folder is given.
 
     Raises `UsageError` for a missing file, `RowError` for the first fault.
     """

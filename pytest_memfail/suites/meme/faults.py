@@ -1,4 +1,4 @@
-"""What is wrong with a file of episodes beyond its types: errors stop a run, warnings are only reported."""
+"""Check a file of episodes beyond the types of its fields. Errors stop a run; warnings are only reported."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pytest_memfail.suites.meme.plan import CREDITED
 from pytest_memfail.suites.published import as_faults
 
 LEAST = 4
-"""The length from which a value is looked for in filler sessions; shorter ones occur by chance."""
+"""The minimum length of a value that is searched for in filler sessions; shorter ones occur by chance."""
 
 Fault = tuple[str, str]
-"""The field, and what is wrong with it."""
+"""A field, and the fault in it."""
 
 
 def errors_of(episode: Episode) -> Iterator[Fault]:
-    """Yield what makes an episode impossible to run or to judge."""
+    """Yield faults that make an episode impossible to run or to judge."""
     blocks = (("before_questions", episode.before_questions), ("after_questions", episode.after_questions))
     last = len(episode.sessions) - 1
     for name, block in blocks:
@@ -53,7 +53,7 @@ def errors_of(episode: Episode) -> Iterator[Fault]:
 
 
 def _unmentioned(episode: Episode, name: str, block: Block) -> Iterator[Fault]:
-    """Yield the entities that no session before their question tells of."""
+    """Yield the entities that no session before their question mentions."""
     until = block.position_after_session
     named = {fact.entity for _, fact in episode.facts(until)}
     said: str | None = None
@@ -71,7 +71,7 @@ def _unmentioned(episode: Episode, name: str, block: Block) -> Iterator[Fault]:
 
 
 def warnings_of(episode: Episode) -> Iterator[Fault]:
-    """Yield what makes an episode easier or harder than it should be."""
+    """Yield faults that make an episode easier or harder than it should be."""
     values = {fact.value for session in episode.sessions for fact in session.facts if len(fact.value) >= LEAST}
     for at, session in enumerate(episode.sessions):
         text = session.text
@@ -107,7 +107,7 @@ def check(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], list[RowE
 
 
 def faults_of(paths: Iterable[Path]) -> Iterator[SuiteFault]:
-    """Yield all faults of some files, for each file the errors first."""
+    """Yield all faults of the files; those of each file start with the errors."""
     for path in paths:
         _, errors, warnings, _ = check(path)
         yield from as_faults(errors, warnings)

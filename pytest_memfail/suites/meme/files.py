@@ -35,7 +35,7 @@ TYPES: Final[dict[str, Type]] = {
     "absence": "abs",
     "cascadeu": "abs",
 }
-"""A type's name without blanks, hyphens and what is in brackets, to our name of it."""
+"""Published name of a type, without blanks, hyphens and brackets, to our name."""
 DOMAINS: Final = {
     **dict.fromkeys(("pl", "personal", "personallife"), "PL"),
     **dict.fromkeys(("sw", "software", "softwareproject"), "SW"),
@@ -45,12 +45,12 @@ ABSENCE: Final = re.compile(
     r"uncertain\s*[-\u2013\u2014:]+\s*previously\s+['\"\u2018\u201c](?P<old>.+)['\"\u2019\u201d]\s*,?\s*but\s+(?P<root>.+)\s+changed\.?",
     re.I | re.S,
 )
-"""The form of the gold answer of an absence."""
+"""Pattern of the gold answer of an absence."""
 _TIME: Final = re.compile(r"(\d{4})[/-](\d\d?)[/-](\d\d?)(?:\s*\([^)]*\))?[\sT]+(\d\d?):(\d\d)(?::\d\d)?")
 
 
 def _text(value: Any) -> Any:
-    """Return what may be null or a number as a text."""
+    """Return a value that may be null or a number as a text."""
     if value is None:
         return ""
     return str(value) if isinstance(value, int | float) else value
@@ -77,7 +77,7 @@ def _named(value: Any, names: dict[str, Any], expected: str) -> Any:
 
 
 Loose = Annotated[str, BeforeValidator(_text)]
-"""A text; null is the empty one."""
+"""A text; null becomes an empty text."""
 Time = Annotated[datetime, BeforeValidator(_time)]
 Values = dict[str, Annotated[list[Loose], BeforeValidator(lambda v: v if isinstance(v, list) else [v])]]
 
@@ -108,7 +108,7 @@ class Edge(_Model):
 
 
 class Fact(_Model):
-    """What a session tells of an entity."""
+    """What a session states about an entity."""
 
     entity: str
     value: Loose = ""
@@ -117,7 +117,7 @@ class Fact(_Model):
     notes: Any = None
 
     def is_noted(self, *marks: str) -> bool:
-        """Return whether the notes have one of these words."""
+        """Return whether the notes contain one of these words."""
         return any(mark in fold(str(self.notes)) for mark in marks)
 
 
@@ -131,7 +131,7 @@ class Turn(_Model):
 
 
 class Session(_Model):
-    """One conversation; a filler session tells nothing that is asked."""
+    """One conversation; a filler session states nothing that is asked."""
 
     session_id: Loose = ""
     type: Loose = "evidence"
@@ -146,7 +146,7 @@ class Session(_Model):
 
     @property
     def facts(self) -> Sequence[Fact]:
-        """Return the facts that it tells."""
+        """Return the facts that the session states."""
         return self.gold_facts or ()
 
     @property
@@ -157,8 +157,8 @@ class Session(_Model):
     def turn_of(self, fact: Fact, *, is_removal: bool = False) -> str:
         """Return the message of the user that states a fact.
 
-        The number of a turn may count from 0 or from 1, and all turns or the user's alone. So the closest message that
-        states the value counts, or that asks to forget it, and the number only if there is none.
+        The number of a turn may count from 0 or from 1, over all turns or over the user's alone. So this returns the closest message
+        that states the value, or that asks to forget it, and uses the number alone only if there is none.
         """
         users = [at for at, turn in enumerate(self.conversation) if turn.role == "user"]
         told = fact.conveyed_in_turn or 0
@@ -196,7 +196,7 @@ class Item(_Model):
 
     @property
     def hops(self) -> int | None:
-        """Return the distance from the root, also where only the name of the type gives it."""
+        """Return the distance from the root; it may be given only in the name of the type."""
         match = re.search(r"(\d+)", str(self.hop)) or re.search(r"(\d+)[- ]?hop", self.task_type)
         return int(match[1]) if match else None
 
@@ -207,7 +207,7 @@ class Item(_Model):
 
 
 class Block(_Model):
-    """The questions that are asked at one moment."""
+    """The questions asked at one moment."""
 
     timestamp: Time | None = None
     position_after_session: int
@@ -228,11 +228,11 @@ class Episode(_Model):
     after_questions: Block
 
     def facts(self, until: int) -> list[tuple[int, Fact]]:
-        """Return the facts told up to a session (from 0, inclusive), each with its session."""
+        """Return the facts stated up to a session (from 0, inclusive), each with its session."""
         return [(at, fact) for at, session in enumerate(self.sessions[: until + 1]) for fact in session.facts]
 
     def before_of(self, entity: str) -> Item | None:
-        """Return the question about an entity before the change; of several the last."""
+        """Return the last question about an entity before the change."""
         found = [item for item in self.before_questions.questions if entity in item.entity]
         return found[-1] if found else None
 
@@ -245,7 +245,7 @@ class Episode(_Model):
 
 
 def states(text: str, value: str) -> bool:
-    """Return whether a text has a value, to the letter or in its words."""
+    """Return whether a text contains a value, verbatim or by its words."""
     return bool(value) and (verbatim(value, text) or contains(value, text))
 
 
@@ -255,7 +255,7 @@ def read_episodes(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], s
     if any(fault.field.startswith("episode ") for fault in faults):
         try:
             found = json.loads(path.read_text(encoding="utf-8-sig"))
-        except ValueError:  # a later part of the file is no JSON, which is a fault of its own
+        except ValueError:  # a later part of the file is no JSON, which is reported as another fault
             return rows, faults, sha
         names = [row.get("episode_id") if isinstance(row, dict) else None for row in found]
         faults = [_with_id(fault, names) for fault in faults]

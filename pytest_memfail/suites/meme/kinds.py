@@ -1,4 +1,4 @@
-"""How MEME's facts and answers are judged: criteria for a model, and finders and graders that need none."""
+"""Judge MEME's facts and answers: criteria for a model, and finders and graders that need no model."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ STALE: Final = "stale_value"
 LEAKED: Final = "leaked"
 UNCERTAIN: Final = "uncertain"
 PRESENT: Final = 0.6
-"""The share of a value's words from which some version of it counts as stored."""
+"""The minimum share of a value's words for a version of it to count as stored."""
 REQUEST: Final = 2
-"""The number of words that a statement must share with the subject, or with the request to forget it, to be about it."""
+"""The number of words that a statement about a subject must share with it, or with the request to forget it."""
 CONDITIONS: Final = frozenset("if should when whenever once unless day".split())
 
 
@@ -57,7 +57,7 @@ def find_value(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 def find_verbatim(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find a text to the letter."""
+    """Find a text verbatim."""
     entries, value = entries_of(texts), evidence.value or ""
     if places := entries.verbatim(value):
         return Found(True, True, "the text is there to the letter", tuple(places))
@@ -66,9 +66,9 @@ def find_verbatim(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 def find_order(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find in which order the values of an entity followed each other.
+    """Find the order of the values of an entity.
 
-    The order is that of the store, of one entry that names them all, or follows from words such as "now" and "before".
+    The order is that of the store or of one entry that names them all, or follows from words such as "now" and "before".
     """
     entries, steps = entries_of(texts), evidence.siblings
     places = [entries.hits(step) for step in steps]
@@ -91,7 +91,7 @@ def find_order(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 def find_change(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find that the root has its new value; a condition that only names the value does not say so."""
+    """Find the new value of the root; a condition that only names the value does not count."""
     entries, value = entries_of(texts), evidence.value or ""
     if (drawn := _drawn(evidence, entries)) is not None:
         return drawn
@@ -110,7 +110,7 @@ def find_change(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 def find_dependency(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find a value together with what it depends on."""
+    """Find a value together with the condition that it depends on."""
     entries, value = entries_of(texts), evidence.value or ""
     if (drawn := _drawn(evidence, entries)) is not None:
         return drawn
@@ -125,7 +125,7 @@ def find_dependency(evidence: Evidence, texts: Sequence[str]) -> Found:
     for hit in hits:
         if not entries.near(hit) & depends_on or _is_condition(entries.clause(hit), value, depends_on):
             continue
-        # notes in short have no "if": a sentence that names both says how they hang together
+        # short notes have no "if": a sentence that names both states the dependency
         in_sentence = depends_on & set(words(entries.sentence(hit)))
         if not is_marked or in_sentence or marks_condition(entries.around(hit)):
             return Found(True, True, "the value is stated with its condition", (hit.entry,))
@@ -134,7 +134,7 @@ def find_dependency(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 def find_deletion(evidence: Evidence, texts: Sequence[str]) -> Found:
-    """Find that a value is gone, or that it was to be forgotten."""
+    """Find that a value is gone, or that the store records the request to forget it."""
     entries = entries_of(texts)
     stated = [hit.entry for value in evidence.stale_values for hit in entries.hits(value)]
     asked = _request(evidence, entries)
@@ -147,7 +147,7 @@ def find_deletion(evidence: Evidence, texts: Sequence[str]) -> Found:
 
 
 def _is_condition(clause: str, value: str, depends_on: frozenset[str]) -> bool:
-    """Return whether a clause has the value as the condition of something else: "the day I am on Corvantil"."""
+    """Return whether a clause uses the value as a condition of something else: "the day I am on Corvantil"."""
     said, wanted = words(clause), content(value)
     at = next((place for place, word in enumerate(said) if word in wanted), 0)
     start = max((place for place in range(at) if said[place] in CONDITIONS), default=None)
@@ -155,7 +155,7 @@ def _is_condition(clause: str, value: str, depends_on: frozenset[str]) -> bool:
 
 
 def _request(evidence: Evidence, entries: Entries) -> int | None:
-    """Return the last entry that says that the value was to be forgotten."""
+    """Return the last entry that records the request to forget the value."""
     subject = content(evidence.subject or "")
     topic = {word for word in content(evidence.text) if not marks_removal(word)} - {"user", "ask", "asked"}
     asked = [fold(ending) for ending in evidence.endings]
@@ -171,9 +171,9 @@ def _request(evidence: Evidence, entries: Entries) -> int | None:
 
 
 def _drawn(evidence: Evidence, entries: Entries) -> Found | None:
-    """Return where the store states as current what follows from the change, if it does.
+    """Return where the store states the derived value as current, if it does.
 
-    What the conversations themselves say of the value is only its rule.
+    Sentences of the conversations themselves about the value only state its rule.
     """
     unsaid = [fold(decoy) for decoy in evidence.decoys]
     topic = content(f"{evidence.asked or ''} {evidence.subject or ''}")
@@ -193,7 +193,7 @@ def _drawn(evidence: Evidence, entries: Entries) -> Found | None:
 
 
 def _part(entries: Entries, value: str) -> Found:
-    """Return where most of a value's words stand together, if anywhere."""
+    """Return the place where most of a value's words are close together, if any."""
     hits: list[Hit] = sorted(entries.hits(value, PRESENT), key=lambda hit: -hit.share)
     if hits:
         return Found(
@@ -203,7 +203,7 @@ def _part(entries: Entries, value: str) -> Found:
 
 
 def _absent(evidence: Evidence, entries: Entries, reason: str) -> Found:
-    """Return that a fact is not there, and whether the value before the change is."""
+    """Return that a fact is missing, and whether the value before the change is there."""
     stale = [hit.entry for value in evidence.stale_values for hit in entries.hits(value)]
     missing = (evidence.value or "",)
     return Found(False, False, reason, tuple(dict.fromkeys(stale)), missing, STALE if stale else None)
@@ -225,7 +225,7 @@ def _gold(question: Question) -> list[str]:
 
 
 def grade_all(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
-    """Pass a reply with all values and no other of the entity, fail one without a word of any."""
+    """Pass a reply with all values and no other value of the entity; fail a reply without a word of any."""
     values, others = _gold(question), question.keys.get("others", ())
     missing = [value for value in values if not (contains(value, reply) or verbatim(value, reply))]
     is_open = question.kind == "before" and hedged(reply)
@@ -237,7 +237,7 @@ def grade_all(question: Question, evidence: Sequence[Evidence], reply: str) -> S
 
 
 def grade_recall(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
-    """Decide whether the reply has the text to the letter; case and line breaks do not count."""
+    """Decide whether the reply contains the text verbatim, ignoring case and line breaks."""
     missing = [value for value in _gold(question) if not verbatim(value, reply)]
     return _failed("the reply does not have it to the letter", missing=missing) if missing else _passed("to the letter")
 
@@ -245,7 +245,7 @@ def grade_recall(question: Question, evidence: Sequence[Evidence], reply: str) -
 def grade_tracking(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
     """Decide whether the reply names all values in their order.
 
-    Open where it names all of them in another order, which it may explain ("now Y; before that X").
+    A reply that names all of them in another order is left open, because it may explain the order ("now Y; before that X").
     """
     steps = _gold(question)
     if (run := longest_run(steps, reply)) == len(steps):
@@ -256,7 +256,7 @@ def grade_tracking(question: Question, evidence: Sequence[Evidence], reply: str)
 
 
 def grade_cascade(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
-    """Fail the value before the change, pass the new one alone and without a hedge."""
+    """Fail the value before the change; pass the new value if it is alone and without a hedge."""
     if contains(question.keys["old"], reply):
         return _failed(f"the reply has the value before the change: {question.keys['old']}", STALE)
     if all(contains(new, reply) for new in _gold(question)) and not hedged(reply):

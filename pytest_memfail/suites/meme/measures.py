@@ -1,4 +1,4 @@
-"""The numbers of MEME's paper, over finished questions (arXiv 2605.12477, sections 4 and 4.1)."""
+"""Compute the measures of MEME's paper from finished questions (arXiv 2605.12477, sections 4 and 4.1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Test = Callable[[Finished], bool]
 
 
 def after(questions: Iterable[Finished]) -> list[Finished]:
-    """Return the questions that were asked after the change and did not fail to run."""
+    """Return the questions asked after the change that did not end with an error."""
     return [q for q in questions if q.part in PARTS and q.verdict != ERROR]
 
 
@@ -40,7 +40,7 @@ def is_encoded(question: Finished) -> bool:
 
 
 def is_maintained(question: Finished) -> bool:
-    """Return whether each fact was in the store when it was asked for, with all that an answer needs."""
+    """Return whether each fact was in the store, with every needed detail, when the question was asked."""
     return all(fact.verdict not in (NOT_STORED, SUMMARY_ERROR) for fact in question.facts)
 
 
@@ -55,9 +55,10 @@ def is_credited(question: Finished) -> bool:
 
 
 def _stage(test: Test) -> Callable[[Sequence[Finished]], Score]:
-    """Return a measure of the share that passes; questions whose facts nobody judged do not count.
+    """Return a measure of the share that passes.
 
-    Neither does a question of which the memory shows nothing at all, because that says nothing of a stage.
+    Questions whose facts were not judged do not count. Nor does a question for which the memory shows nothing, because that says
+    nothing about a stage.
     """
 
     def of(questions: Sequence[Finished]) -> Score:
@@ -129,10 +130,10 @@ Pairing = Literal["real", "trivial", "knew_but_failed", "never_knew"]
 
 
 def paired(part: str, wanted: Pairing) -> Callable[[Sequence[Finished]], Score]:
-    """Return a measure that counts the questions of a part by whether the same was known before the change.
+    """Return a measure that counts the questions of a part by whether the memory knew the entity before the change.
 
-    Right after and known before is real, right after alone trivial. The other two are wrong after. They are not known
-    where the question before the change is not among the finished ones; whether a right answer counts is.
+    Right after and known before is real; right after but unknown before is trivial. The other two are wrong after. These two cannot
+    be told apart if the question before the change is not among the finished ones; whether a right answer counts is known anyway.
     """
 
     def of(questions: Sequence[Finished]) -> Score:
@@ -160,13 +161,13 @@ def _pairing(question: Finished, before: Finished | None) -> Pairing:
 
 
 def _entity(question: str) -> str:
-    """Return what a question's id says after its moment and type; of several about one entity the last counts."""
+    """Return the entity part of a question's id, without moment and type; of several questions about one entity the last counts."""
     match = re.fullmatch(r"(?:before|after)-[a-z]+-(.+?)(?:-\d+)?", question)
     return match[1] if match else question
 
 
 def trivial(questions: Sequence[Finished]) -> Score:
-    """Return how many right answers after the change do not count, because the same was not known before."""
+    """Return how many right answers after the change do not count, because the entity was not known before."""
     asked = [q for q in after(questions) if q.part in PAIRED]
     return Score(float(sum(q.verdict == CORRECT and q.vacuous for q in asked)), len(asked))
 

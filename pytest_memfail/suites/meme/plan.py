@@ -1,4 +1,4 @@
-"""Turn episodes into stores: what is stored, what is asked before and after the change, and the facts each needs."""
+"""Turn episodes into stores: sessions to store, questions before and after the change, and the facts that each needs."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ PARTS: Final[dict[Type, str]] = {
     "cas": "cascade",
     "abs": "absence",
 }
-"""Type of an after-question to the part that it counts in."""
+"""Type of a question after the change to the part that it counts in."""
 CREDITED: Final[tuple[Type, ...]] = ("del", "cas", "abs")
 """Types that count only if the question before the change was answered right."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A statement of the user: the session, the message and the fact in words."""
+class Statement:
+    """A statement of the user: its session, its message and the fact in words."""
 
     session: int
     source: str
@@ -136,7 +136,7 @@ class _Plan:
 
 @dataclass(slots=True)
 class _Facts:
-    """The expected facts of one question, from what was told up to the probe."""
+    """The expected facts of one question, from the sessions up to the probe."""
 
     episode: Episode
     item: Item
@@ -148,13 +148,13 @@ class _Facts:
     # -- the parts ---------------------------------------------------------------------------------------------------
 
     def before(self) -> Iterator[Evidence]:
-        """Yield the value of each entity; a value that a rule gives it later is not yet its own."""
+        """Yield the value of each entity; a value that follows from a rule later does not count yet."""
         for entity in self.item.entity:
             for value in self._values(entity):
                 yield self._value(entity, value, siblings=self._others(entity, value))
 
     def recall(self) -> Iterator[Evidence]:
-        """Yield the text that is to be kept to the letter."""
+        """Yield the text that must be kept verbatim."""
         for entity in self.item.entity:
             for value in self._values(entity):
                 yield self._value(entity, value, kind="verbatim")
@@ -167,15 +167,17 @@ class _Facts:
         """Yield one value per step, and their order."""
         for entity in self.item.entity:
             steps = self._values(entity)
-            told = [self._told(entity, step) for step in steps]
+            statements = [self._find_statement(entity, step) for step in steps]
             for step in steps:
                 yield self._value(entity, step)
             text = " \u2192 ".join(steps)
-            last = max(told, key=lambda one: one.session)
-            yield self._made(
+            last = max(statements, key=lambda one: one.session)
+            yield self._evidence(
                 "order",
                 entity,
-                Told(last.session, "\n".join(one.source for one in told), f"{_words(entity)}, in order: {text}"),
+                Statement(
+                    last.session, "\n".join(one.source for one in statements), f"{_words(entity)}, in order: {text}"
+                ),
                 value=text,
                 siblings=tuple(steps),
             )
@@ -183,13 +185,13 @@ class _Facts:
     def deletion(self) -> Iterator[Evidence]:
         """Yield the request to forget the value."""
         for entity in self.item.entity:
-            told = self._request(entity)
+            statement = self._request(entity)
             old = tuple(dict.fromkeys(v for v in (*self._values(entity), self.episode.old(entity)) if v))
-            asked = tuple(s for s in sentences(told.source) if marks_removal(s))
-            yield self._made(
+            asked = tuple(s for s in sentences(statement.source) if marks_removal(s))
+            yield self._evidence(
                 "deletion",
                 entity,
-                told,
+                statement,
                 value=old[0] if old else None,
                 stale_values=old,
                 endings=asked,
@@ -197,21 +199,21 @@ class _Facts:
             )
 
     def cascade(self) -> Iterator[Evidence]:
-        """Yield the change of the root, and the rule of each dependency from there to the entity.
+        """Yield the change of the root, and the rule of each dependency between the root and the entity.
 
-        A store that states the new value as current holds all of them, because some systems draw the consequence when
+        A store that states the new value as current holds all of them, because some systems derive the new value when
         they write.
         """
         for entity in self.item.entity:
             yield from self._dependencies(entity, self._new(entity), self.episode.old(entity))
 
     def absence(self) -> Iterator[Evidence]:
-        """Yield the change of the root, and what says that the old value depends on it."""
+        """Yield the change of the root, and the statement that the old value depends on it."""
         for entity in self.item.entity:
             yield from self._dependencies(entity, "", self._lost(entity))
 
     def keys(self, moment: str) -> dict[str, Any]:
-        """Return what the graders need: the entities, all values, and the one that no longer holds."""
+        """Return the data for the graders: the entities, all values, and the outdated value."""
         entity = self.item.entity[0]
         values = [value for each in self.item.entity for value in self._values(each)]
         keys: dict[str, Any] = {"entity": list(self.item.entity), "values": values}
@@ -238,24 +240,24 @@ class _Facts:
         return next((v for v in candidates if v and fold(v) != old and fold(v) != UNCERTAIN), self.item.gold)
 
     def _lost(self, entity: str) -> str:
-        """Return the value that no longer holds, without one that does."""
+        """Return the outdated value of an entity that has no new value."""
         match = ABSENCE.search(self.item.gold)
-        told = [v for v in self._values(entity) if fold(v) != UNCERTAIN]
-        return next((v for v in (self.episode.old(entity), match["old"] if match else "", *told) if v), "")
+        stated = [v for v in self._values(entity) if fold(v) != UNCERTAIN]
+        return next((v for v in (self.episode.old(entity), match["old"] if match else "", *stated) if v), "")
 
     def _others(self, entity: str, value: str) -> tuple[str, ...]:
-        """Return the values that are told of an entity after this one, up to the probe."""
+        """Return the values stated for an entity after this one, up to the probe."""
         found = [fact.value for _, fact in self.episode.facts(self.until) if fact.entity == entity]
         first = next((at for at, other in enumerate(found) if _same(other, value)), 0)
         return tuple(dict.fromkeys(v for v in found[first:] if v and not _same(v, value)))
 
-    # -- what was told -----------------------------------------------------------------------------------------------
+    # -- what was stated -----------------------------------------------------------------------------------------------
 
-    def _told(self, entity: str, value: str, *, is_rule: bool = False) -> Told:
-        """Return where the user states a value of an entity; of several places the first, for a rule its condition.
+    def _find_statement(self, entity: str, value: str, *, is_rule: bool = False) -> Statement:
+        """Return the first statement of a value of an entity; for a rule, the statement of its condition.
 
-        A fact may lack its notes or be filed under another entity, so that entity and value decide, then its words,
-        then those of the user.
+        A fact may lack its notes or be filed under another entity. So this searches by entity and value, then by the words of the
+        facts, then by those of the user.
         """
         facts = self.episode.facts(self.until)
         own = [(at, f) for at, f in facts if f.entity == entity and _same(f.value, value)]
@@ -263,15 +265,15 @@ class _Facts:
         if is_rule:
             found = [(at, f) for at, f in found if f.is_noted("rule") or marks_condition(f.fact_text)] or found
         if found:
-            return self._of(*found[0])
+            return self._from_fact(*found[0])
         for at, turn in self._turns():
             if states(turn, value) and (not is_rule or marks_condition(turn)):
-                return Told(at, turn, f"{_words(entity)}: {value}")
+                return Statement(at, turn, f"{_words(entity)}: {value}")
         named = [(at, fact) for at, fact in facts if fact.entity == entity]
-        return self._of(*named[-1]) if named else Told(self.until, "", f"{_words(entity)}: {value}")
+        return self._from_fact(*named[-1]) if named else Statement(self.until, "", f"{_words(entity)}: {value}")
 
-    def _change(self, source: str) -> tuple[str, str, Told]:
-        """Return the entity that changed, its new value, and where the user says so."""
+    def _change(self, source: str) -> tuple[str, str, Statement]:
+        """Return the changed entity, its new value, and the user's statement of the change."""
         root = self.episode.root or source
         state = self.episode.entities.get(root)
         old = self.episode.root_change.before or (state.before if state else "")
@@ -289,13 +291,13 @@ class _Facts:
             ],
         ):
             if found:
-                return found[-1][1].entity, found[-1][1].value, self._of(*found[-1])
+                return found[-1][1].entity, found[-1][1].value, self._from_fact(*found[-1])
         said = [(at, turn) for at, turn in self._turns() if states(turn, new) and not is_hypothetical(turn)]
         at, turn = said[-1] if said else (self.until, "")
-        return root, new, Told(at, turn, f"{_words(root)} is now {new}")
+        return root, new, Statement(at, turn, f"{_words(root)} is now {new}")
 
-    def _request(self, entity: str) -> Told:
-        """Return where the user asks to forget a value."""
+    def _request(self, entity: str) -> Statement:
+        """Return the user's request to forget a value."""
         own = [(at, fact) for at, fact in self.episode.facts(self.until) if fact.entity == entity]
         noted = [(at, f) for at, f in own if f.is_noted("delet", "forget", "remov") or marks_removal(f.fact_text)]
         after = own[1:] if self.episode.old(entity) else own
@@ -306,37 +308,37 @@ class _Facts:
             if found:
                 at, fact = found[-1]
                 text = fact.fact_text or f"The user asked to forget: {_words(entity)}"
-                return Told(at, self.episode.sessions[at].turn_of(fact, is_removal=True), text)
+                return Statement(at, self.episode.sessions[at].turn_of(fact, is_removal=True), text)
         topic = set(words(_words(entity)))
         asked = [(at, turn) for at, turn in self._turns() if marks_removal(turn)]
         near = [(at, turn) for at, turn in asked if topic & set(words(turn))] or asked
         at, turn = near[-1] if near else (self.until, "")
-        return Told(at, turn, f"The user asked to forget: {_words(entity)}")
+        return Statement(at, turn, f"The user asked to forget: {_words(entity)}")
 
     def _turns(self) -> Iterator[tuple[int, str]]:
         for at, session in enumerate(self.episode.sessions[: self.until + 1]):
             yield from ((at, turn.content) for turn in session.conversation if turn.role == "user")
 
-    def _of(self, at: int, fact: Fact) -> Told:
+    def _from_fact(self, at: int, fact: Fact) -> Statement:
         source = self.episode.sessions[at].turn_of(fact)
-        return Told(at, source, fact.fact_text or f"{_words(fact.entity)}: {fact.value}")
+        return Statement(at, source, fact.fact_text or f"{_words(fact.entity)}: {fact.value}")
 
     # -- evidence ----------------------------------------------------------------------------------------------------
 
     def _dependencies(self, entity: str, new: str, old: str) -> Iterator[Evidence]:
         chain = self._chain(entity)
-        root, value, told = self._change(chain[-1])
+        root, value, statement = self._change(chain[-1])
         now = [new] if new else []
         follows = f" What follows of {_words(entity)}: {new}." if new else ""
         past = (self.episode.root_change.before, old)
-        yield self._made(
+        yield self._evidence(
             "change",
             root,
-            replace(told, text=told.text + follows),
+            replace(statement, text=statement.text + follows),
             value=value,
             stale_values=tuple(dict.fromkeys(v for v in past if v and not _same(v, value))),
             endings=tuple(now),
-            decoys=(*self._sentences(value, told.session), *self._sentences(new, self.until + 1)),
+            decoys=(*self._sentences(value, statement.session), *self._sentences(new, self.until + 1)),
         )
         for target, source in itertools.pairwise(chain):
             state = self.episode.entities.get(target)
@@ -346,30 +348,30 @@ class _Facts:
                 result, before = new, old
             result = "" if _same(result, before) else result
             holds = result or before
-            told = self._told(target, holds, is_rule=True)
+            statement = self._find_statement(target, holds, is_rule=True)
             names = [_words(source), self.episode.old(source)]
             names += [s.after for e, s in self.episode.entities.items() if e == source and fold(s.after) != UNCERTAIN]
             names += (
                 [self.episode.root_change.before, self.episode.root_change.after] if source == self.episode.root else []
             )
             names = [name for name in dict.fromkeys(names) if name and not _same(name, holds)]
-            # only what the user said can be lost
-            named = set(words(" ".join(names))) & set(words(told.source))
-            is_stated = bool(named) and marks_condition(told.source)
-            yield self._made(
+            # only stated information can be lost
+            named = set(words(" ".join(names))) & set(words(statement.source))
+            is_stated = bool(named) and marks_condition(statement.source)
+            yield self._evidence(
                 "dependency",
                 target,
-                replace(told, text=told.text + ("" if target == entity else follows)),
+                replace(statement, text=statement.text + ("" if target == entity else follows)),
                 value=holds,
                 stale_values=(old,) if new and old else (),
-                condition=_condition(told) if is_stated else None,
+                condition=_condition(statement) if is_stated else None,
                 anchors=tuple(names) if is_stated else (),
                 endings=tuple(dict.fromkeys([*now, *([result] if new and result else [])])),
                 decoys=tuple(s for v in {new, result} for s in self._sentences(v, self.until + 1)) if new else (),
             )
 
     def _chain(self, entity: str) -> list[str]:
-        """Return an entity and what it depends on, up to the root."""
+        """Return an entity and the entities it depends on, up to the root."""
         chain = [entity]
         while source := next((e.source for e in self.episode.dependency_edges_used if e.target == chain[-1]), None):
             if source in chain:
@@ -380,24 +382,24 @@ class _Facts:
         return chain
 
     def _sentences(self, value: str, until: int) -> tuple[str, ...]:
-        """Return the sentences that mention a value in the sessions before one: none of them says that it holds."""
+        """Return the sentences that mention a value in the sessions before `until`: none of them states it as current."""
         if not value:
             return ()
         said = (s for session in self.episode.sessions[:until] for s in sentences(session.text) if states(s, value))
         return tuple(dict.fromkeys(said))
 
     def _value(self, entity: str, value: str, kind: str = "value", siblings: tuple[str, ...] = ()) -> Evidence:
-        return self._made(kind, entity, self._told(entity, value), value=value, siblings=siblings)
+        return self._evidence(kind, entity, self._find_statement(entity, value), value=value, siblings=siblings)
 
-    def _made(self, kind: str, entity: str, told: Told, **fields: Any) -> Evidence:
+    def _evidence(self, kind: str, entity: str, statement: Statement, **fields: Any) -> Evidence:
         self.made += 1
         return Evidence(
             id=f"{self.episode.episode_id}.{self.question}.{self.made}-{kind}",
             kind=kind,
             task=NAME,
-            text=told.text,
-            source=told.source,
-            conversation_id=self.conversations[told.session],
+            text=statement.text,
+            source=statement.source,
+            conversation_id=self.conversations[statement.session],
             entity=entity,
             subject=_words(entity),
             asked=self.item.question,
@@ -417,7 +419,7 @@ def _is_rule(fact: Fact) -> bool:
     return fact.is_noted("rule") or is_hypothetical(fact.fact_text)
 
 
-def _condition(told: Told) -> str:
+def _condition(statement: Statement) -> str:
     """Return the sentences of a fact that name its condition."""
-    said = [s for s in sentences(told.text) if marks_condition(s)]
-    return " ".join(said or [s for s in sentences(told.source) if marks_condition(s)])
+    said = [s for s in sentences(statement.text) if marks_condition(s)]
+    return " ".join(said or [s for s in sentences(statement.source) if marks_condition(s)])

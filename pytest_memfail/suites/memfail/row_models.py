@@ -59,7 +59,7 @@ DetailLists = Annotated[list[list[DetailRow]] | None, Json, BeforeValidator(_emp
 
 
 class Row(BaseModel):
-    """Optional fields of every task's rows, beyond the published columns."""
+    """Optional fields of every task's rows, in addition to the published columns."""
 
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
 
@@ -88,7 +88,7 @@ class ConditionalRow(Row):
 
 
 class CoexistingRow(Row):
-    """Two to five preferences of one category that hold at once."""
+    """Two to five preferences of one category that are true at the same time."""
 
     preference_category: Text
     preferences: Annotated[list[Text], Json, Field(min_length=2)]
@@ -102,7 +102,7 @@ class CoexistingRow(Row):
         n = len(self.preferences)
         if len(self.preference_facts) != n:
             raise ValueError(
-                f"preference_facts: got {len(self.preference_facts)} facts, expected {n}, one a preference"
+                f"preference_facts: got {len(self.preference_facts)} facts, expected {n}, one per preference"
             )
         _details_match(self.evidence_details, n, "preference")
         return self
@@ -130,7 +130,7 @@ class PersonaQuestion(BaseModel):
             raise ValueError("distractor: got none, expected the name of the person a misleading question is about")
         if self.borrows and not self.is_misleading:
             raise ValueError(
-                "borrows: got words for a direct question, expected none, because its answer states what it needs"
+                "borrows: got words for a direct question, expected none, because its answer already states them"
             )
         return self
 
@@ -276,4 +276,4 @@ MODELS: Final[dict[str, type[Row]]] = {
 
 def _details_match(details: Sequence[object] | None, n: int, one: str) -> None:
     if details is not None and len(details) != n:
-        raise ValueError(f"evidence_details: got {len(details)} lists, expected {n}, one a {one}")
+        raise ValueError(f"evidence_details: got {len(details)} lists, expected {n}, one per {one}")

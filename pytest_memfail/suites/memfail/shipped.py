@@ -8,7 +8,7 @@ from pytest_memfail.core import UsageError
 
 
 def shipped_data() -> Path:
-    """Return the folder of the shipped rows, in an installed wheel or at the top level of a checkout.
+    """Return the folder of the shipped rows, from an installed wheel or the top level of a checkout.
 
     Raises `UsageError` if it is missing.
     """

@@ -47,7 +47,7 @@ def build(name: str, rows: Rows[UpdatedRow], protocol: layout.Protocol, seed: in
         evidence={rows.ids[i]: _evidence(name, rows, i, homes) for i in asked},
         licence=LICENCE,
         data_hash=rows.sha256,
-        description="facts that were later updated, corrected or taken back, and some that only seem so",
+        description="facts that were later updated, corrected or retracted, and some that only seem so",
     )
 
 
@@ -76,7 +76,7 @@ def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, 
         subject=row.subject,
         earlier=None if row.old_index is None else row.messages[row.old_index].text,
         taken_back=taken_back,
-        # a fact that was taken back need not be stored, so no detail is required
+        # a retracted fact need not be stored, so no detail is required
         endings=details[-1].wordings if taken_back and details else (),
         details=() if taken_back else details,
     )

@@ -1,4 +1,4 @@
-"""What the adapters share: settings and their checks, and checks of the required packages."""
+"""Shared code of the adapters: settings, and checks of settings and required packages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class AdapterFactory:
         if self.asks_models and not os.environ.get("OPENAI_API_KEY"):
             raise UsageError(
                 f"--memfail-system={self.name} asks the models of an OpenAI-compatible endpoint (OPENAI_BASE_URL), and "
-                "OPENAI_API_KEY is not set; set it, to any word for an endpoint that needs none"
+                "OPENAI_API_KEY is not set; set it (to any word if the endpoint needs no key)"
             )
 
     def missing(self, settings: Mapping[str, str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Memories that a YAML file describes, one file a kind; nothing is imported from a memory."""
+"""Memories described by a YAML file, one module per kind; nothing is imported from a memory."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ MODES: Final = ("direct", "agent")
 
 @dataclass(frozen=True)
 class ConnectorFactory:
-    """Create the systems that a file describes: `factory(context) -> system`."""
+    """Create the systems that a YAML file describes: `factory(context) -> system`."""
 
     config: Memory
     always_agent: bool = False
-    """Whether there is no other mode than `agent`."""
+    """Whether `agent` is the only mode."""
 
     def calls_model(self, options: Mapping[str, str]) -> bool:
-        """Return whether storing may cost something."""
+        """Return whether storing may cost money."""
         of_program = not isinstance(self.config, FilesMemory) or self.config.write is not None
         return self._is_agent(options) or (self.config.calls_model and of_program)
 
@@ -56,7 +56,7 @@ class ConnectorFactory:
         return (model,)
 
     def check_options(self, options: Mapping[str, str]) -> None:
-        """Raise `UsageError` for a wrong option, a missing package, and a program that is not there."""
+        """Raise `UsageError` for an invalid option, a missing package or a missing program."""
         file = self.config.given
         known: tuple[str, ...] = ("mode", "model") if isinstance(self.config, (FilesMemory, McpMemory)) else ()
         known = ("model",) if self.always_agent else known
@@ -88,7 +88,7 @@ class ConnectorFactory:
 
 
 def memory_tool() -> ConnectorFactory:
-    """Return the factory of a folder that a model keeps with the six commands of the memory tool."""
+    """Return the factory of a folder that a model maintains with the six commands of the memory tool."""
     return ConnectorFactory(plain_folder("memory-tool"), always_agent=True)
 
 
@@ -110,11 +110,11 @@ def _system(context: SystemContext, config: Memory) -> Any:
 
 
 def check_program(program: str, config: Memory, key: str) -> None:
-    """Raise `UsageError` if there is no such program on the path or, with a slash, from the file's folder."""
+    """Raise `UsageError` if the program is not on the path, or, if it contains a slash, relative to the file's folder."""
     place = str(config.file.parent / program) if "/" in program else program
     if shutil.which(place) is None:
         raise UsageError(
-            f"{config.given}: {key}: got {program!r}, expected a program that can be run; install it, or give its path"
+            f"{config.given}: {key}: got {program!r}, expected an executable program; install it, or give its path"
         )
 
 

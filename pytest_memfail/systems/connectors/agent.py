@@ -36,7 +36,7 @@ IDLE: Final = f"No tool was called. Call the tools of the memory, or {DONE}."
 
 
 class ToolFailedError(MemorySystemError):
-    """A tool call that the model made wrongly, and may make again."""
+    """An invalid tool call, which the model may correct."""
 
 
 class Toolbox(Protocol):
@@ -47,7 +47,7 @@ class Toolbox(Protocol):
         """The tools in the format of chat completions."""
 
     async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
-        """Return the reply for the model, and the memories that it shows.
+        """Execute a call; return the reply for the model and the memories in it.
 
         Raises `ToolFailedError` if the model can try again, and `MemorySystemError` if the memory fails.
         """
@@ -63,13 +63,13 @@ class Toolbox(Protocol):
 
 
 class AgentSystem:
-    """A memory behind a model; what its tools return for a question are the memories shown."""
+    """A memory used through a model; the memories shown for a question are those that its tools return."""
 
     concurrent_writes = 1
-    unlimited_k = True  # the model decides how often it looks
+    unlimited_k = True  # the model decides how often it searches
 
     def __init__(self, context: SystemContext, toolbox: Toolbox, model: str) -> None:
-        """Take the tools of an open memory."""
+        """Use the tools of an open memory."""
         if context.chat is None:
             raise UsageError("mode=agent asks a model, and this run has none; give --memfail-model")
         self._toolbox, self._model = toolbox, model
@@ -80,7 +80,7 @@ class AgentSystem:
     async def store_conversation(self, conversation: Conversation) -> None:
         """Let the model store the conversation.
 
-        Raises `MemorySystemError` if it comes to no end, or the memory fails.
+        Raises `MemorySystemError` if it does not finish, or if the memory fails.
         """
         if any(message.content.strip() for message in conversation.messages):
             await self._run(STORE, transcript(conversation), "the conversation is not stored")
@@ -88,7 +88,7 @@ class AgentSystem:
             stored()
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """Let the model look, and return each memory that a tool has shown to it, in that order."""
+        """Let the model search, and return each memory that a tool showed to it, in that order."""
         found = await self._run(ASK, query, "the question is not asked")
         return list({memory["text"]: memory for memory in reversed(found)}.values())[::-1]
 

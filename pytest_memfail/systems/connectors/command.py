@@ -22,7 +22,7 @@ class CommandSystem:
     """One process of the program."""
 
     def __init__(self, context: SystemContext, config: CommandMemory) -> None:
-        """Start nothing yet."""
+        """Configure the program without starting it."""
         self._context, self._config = context, config
         self._program = LineProgram(f"the command {' '.join(config.command)!r}", config.timeout)
         self._opened: Mapping[str, Any] = {}
@@ -59,11 +59,11 @@ class CommandSystem:
         return self._memories("list", await self._program.ask("list"))
 
     async def close(self) -> None:
-        """Let the program end; repeated calls are allowed."""
+        """End the program; repeated calls are allowed."""
         await self._program.close()
 
     def describe(self) -> Mapping[str, str]:
-        """Return what the program says of itself in its answer to `open`."""
+        """Return the description in the program's answer to `open`."""
         said = {name: str(self._opened[name]) for name in ("name", "version") if name in self._opened}
         return self._config.described(kind="command", **said)
 

@@ -1,4 +1,4 @@
-"""What a memory's YAML file may say, one model a kind; the JSON schema for editors follows from them."""
+"""Models of a memory's YAML file, one per kind; the JSON schema for editors is derived from them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Command = Annotated[
     BeforeValidator(_words, json_schema_input_type=str | list[str]),
     Field(min_length=1),
 ]
-"""A program and its arguments: a list, or a text that is split at blanks."""
+"""A program and its arguments: a list, or a text to split at blanks."""
 
 
 def _path(value: str) -> str:
@@ -62,18 +62,18 @@ Path_ = Annotated[str, Field(min_length=1), AfterValidator(_path)]
 
 
 class Part(BaseModel):
-    """A mapping of the file, which has these keys and no others."""
+    """A mapping of the file; it allows no other keys."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Memory(Part):
-    """What every kind has."""
+    """The keys of every kind."""
 
     variables: ClassVar[dict[str, frozenset[str]]] = {}
     """The variables that the templates in each key may use."""
     secrets: ClassVar[tuple[str, ...]] = ()
-    """Keys whose variables of the environment are secrets, whatever their names."""
+    """Keys whose environment variables are secrets, whatever their names."""
 
     timeout: Annotated[Seconds, Field(description="Seconds that a call may take")] = 60.0
     calls_model: Annotated[
@@ -95,7 +95,7 @@ class Memory(Part):
         return self._given
 
     def described(self, **more: str) -> dict[str, str]:
-        """Return the description for the record: a digest of the file's content as it was read, and more."""
+        """Return the description for the record, including a digest of the file's content."""
         return {"system": self._file.name, "config": self._digest, "mode": "direct", **more}
 
 
@@ -122,7 +122,7 @@ class FilesMemory(Memory):
 
 
 class Settle(Part):
-    """When a memory that stores in the background is done: after `done` holds, or the listing was unchanged for a while."""
+    """When a memory that stores in the background has settled: `done` is true, or the listing has not changed for a while."""
 
     unchanged: Annotated[Seconds | None, Field(description="Seconds that the listing must stay the same")] = None
     done: Annotated[
@@ -140,7 +140,7 @@ class Settle(Part):
 
 
 class CommandMemory(Memory):
-    """A program that answers requests, one JSON object a line."""
+    """A program that answers requests, one JSON object per line."""
 
     variables = {"command": PLACES, "env": PLACES}
     secrets = ("env",)
@@ -154,7 +154,7 @@ class CommandMemory(Memory):
 
 
 class Pick(Part):
-    """Where the memories are in a reply."""
+    """Where a reply has the memories."""
 
     entries: Annotated[Path_, Field(description="The list of memories")] = "@"
     split: Annotated[
@@ -168,7 +168,7 @@ class Pick(Part):
 
 
 class Pages(Part):
-    """How a listing goes on: by `cursor`, or until a page has less than `size` entries."""
+    """How to get the next page of a listing: by `cursor`, or until a page has fewer than `size` entries."""
 
     cursor: Annotated[Path_ | None, Field(description="Where a reply has the {cursor} of the next page")] = None
     size: Annotated[int | None, Field(ge=1, description="Entries of a full page; use {page} or {offset}")] = None
@@ -213,19 +213,19 @@ CALLS: Final = ("open", "write", "search", "list", "close")
 
 
 class HttpSettle(Settle):
-    """The same, with a request for the status."""
+    """Settling with a request for the status."""
 
     call: HttpCall | None = None
 
 
 class McpSettle(Settle):
-    """The same, with a tool for the status."""
+    """Settling with a tool for the status."""
 
     call: McpCall | None = None
 
 
 class RemoteMemory(Memory):
-    """What a memory behind calls has."""
+    """The keys of a memory that is reached by calls."""
 
     variables = {
         "command": PLACES,
@@ -323,7 +323,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def read(path: Path) -> Memory:
-    """Return what a YAML file says, with the environment's variables filled in.
+    """Return the content of a YAML file, with environment variables filled in.
 
     Raises `UsageError` with the file, the key, what was got and what is expected.
     """
@@ -358,7 +358,7 @@ def read(path: Path) -> Memory:
 
 
 def plain_folder(name: str) -> FilesMemory:
-    """Return a memory of kind `files` that no file describes."""
+    """Return a memory of kind `files` without a YAML file."""
     memory = FilesMemory(kind="files")
     memory._given, memory._file, memory._digest = Path(name), Path(name), "built-in"
     return memory
@@ -374,13 +374,13 @@ def _preset(name: str, path: Path) -> dict[str, Any]:
 
 
 SHOULD: Final = "Input should be "
-"""How pydantic begins to say what is expected."""
+"""How pydantic's messages start when they say what is expected."""
 
 
 def _fault(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return the first fault, unknown keys before all others: its place, what was got, what is expected."""
+    """Return the first fault, preferring unknown keys: its place, what was got, what is expected."""
     faults = error.errors(include_url=False, include_context=False)
-    # a required key that is missing is often there, misspelt
+    # a missing key is often a misspelt one
     fault = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
@@ -389,7 +389,7 @@ def _fault(error: ValidationError, model: type[BaseModel]) -> str:
         return f"{place}: got nothing, expected a value"
     message = fault["msg"].removeprefix("Value error, ")
     expected = re.sub(r"^a valid ([aeiou]?)", lambda m: f"an {m[1]}" if m[1] else "a ", message.removeprefix(SHOULD))
-    if not place:  # a rule across keys
+    if not place:  # a rule that concerns several keys
         return f"expected {message}"
     return f"{place}: got {one_line(repr(fault['input']), 60)}, expected {expected[:1].lower()}{expected[1:]}"
 

@@ -1,4 +1,4 @@
-"""Kind `files`: a folder of text is the memory, written by a program or one Markdown file a conversation."""
+"""Kind `files`: the memory is a folder of texts, written by a program or as one Markdown file per conversation."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SPLIT: Final = {"file": None, "paragraph": r"\n[ \t]*\n", "line": r"\n"}
 
 
 class FilesSystem:
-    """The files of a folder: each is an entry, or its paragraphs or lines are."""
+    """A folder of files; an entry is a file, a paragraph or a line."""
 
     concurrent_writes = 1
 
     def __init__(self, context: SystemContext, config: FilesMemory) -> None:
-        """Create an empty folder below the store's."""
+        """Create an empty folder below that of the store."""
         self._context, self._config = context, config
         self._folder = context.path / "memory"
         self._folder.mkdir(exist_ok=True)
@@ -35,7 +35,7 @@ class FilesSystem:
         self._index: WordIndex | None = None
 
     async def store_conversation(self, conversation: Conversation) -> None:
-        """Run the program that writes, or write a file.
+        """Run the `write` program, or write a file.
 
         Raises `MemorySystemError` if the program fails.
         """
@@ -86,9 +86,9 @@ class FilesSystem:
         return schemas()
 
     async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
-        """Carry out a command for a model; what it views of a file are memories.
+        """Execute a command for a model; file contents that it views are memories.
 
-        Raises `ToolFailedError` for a command that cannot be carried out.
+        Raises `ToolFailedError` for a command that cannot be executed.
         """
         self._drop_index()
         try:
@@ -104,7 +104,7 @@ class FilesSystem:
         return self._config.described(kind="files", retrieve=self._config.retrieve, entry=self._config.entry)
 
     def _entries(self, lines: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the entries in the order of the files' names, at most those of the first `lines` lines."""
+        """Yield the entries in the order of the file names; with `lines`, only those in the first lines."""
         left = lines
         for file in sorted(self._folder.glob(self._config.glob)):
             if not file.is_file() or not file.resolve().is_relative_to(self._folder.resolve()):

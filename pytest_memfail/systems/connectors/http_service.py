@@ -17,13 +17,15 @@ class HttpConnection:
     """A client of the service."""
 
     def __init__(self, config: HttpMemory) -> None:
-        """Connect to nothing yet."""
+        """Configure the client without opening it."""
         self._config = config
         self._client: Any = None
 
     async def open(self, places: Mapping[str, Any]) -> None:
-        """Make the client."""
-        from openai import DefaultAsyncHttpxClient  # whichever httpx the SDK brings: old ones httpx, new ones httpx2
+        """Create the client."""
+        from openai import (
+            DefaultAsyncHttpxClient,
+        )  # the httpx that the SDK depends on: httpx in old versions, httpx2 in new ones
 
         config = self._config
         headers = filled(config.headers, places)
@@ -37,7 +39,7 @@ class HttpConnection:
         if self._client is None:
             raise MemorySystemError(f"{what}: the connection is closed; expected no more calls")
         path = filled(call.path, {name: quote(str(value), safe="") for name, value in values.items()})
-        # the address with its variables: the same error of two stores reads the same
+        # show the address with its variables, so that the same error of two stores has the same text
         what = f"{what}: {call.method} {self._config.url.rstrip('/')}{path}"
         sending = self._client.request(
             call.method,
@@ -50,9 +52,9 @@ class HttpConnection:
             response = await asyncio.wait_for(sending, self._config.timeout)
         except (asyncio.TimeoutError, TimeoutError):
             raise MemorySystemError(
-                f"{what} had no answer within {self._config.timeout:g} s; see what the service waits for, or set a longer timeout"
+                f"{what} had no answer within {self._config.timeout:g} s; check what the service waits for, or set a longer timeout"
             ) from None
-        except Exception as error:  # of httpx or httpx2
+        except Exception as error:  # an error of httpx or httpx2
             kind = type(error).__name__
             if kind.endswith("Timeout"):
                 reason = f"had no answer within {self._config.timeout:g} s; set a longer timeout"

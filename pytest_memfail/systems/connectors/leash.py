@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 POLL_SECONDS = 0.25
 GRACE_SECONDS = 1.0
-"""How long a program may take to end after SIGTERM."""
+"""Seconds that a program may take to exit after SIGTERM."""
 NOT_FOUND = 127
 
 
@@ -43,7 +43,7 @@ def main(parent: int, command: list[str]) -> int:
                 break
     except _Ended:
         pass
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the rest is bounded
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the remaining steps have time limits
     _end_group(child)
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 

@@ -18,10 +18,10 @@ from pytest_memfail.systems.connectors.templates import filled
 
 
 class McpConnection:
-    """A session with the server, in a task of its own: the SDK closes it only in the task that opened it."""
+    """A session with the server, in its own task, because the SDK must close it in the task that opened it."""
 
     def __init__(self, config: McpMemory) -> None:
-        """Connect to nothing yet."""
+        """Configure the connection without opening it."""
         self._config = config
         self._session: Any = None
         self._about: dict[str, str] = {}
@@ -36,7 +36,7 @@ class McpConnection:
         return f"the MCP server {self._config.url or ' '.join(self._config.command or ())!r}"
 
     async def open(self, places: Mapping[str, Any]) -> None:
-        """Start the server or connect to it, and look for the tools that the file names.
+        """Start the server or connect to it, and check that it has the tools that the file names.
 
         Raises `MemorySystemError` if it does not start in time, or lacks a tool.
         """
@@ -48,7 +48,7 @@ class McpConnection:
         done, _ = await asyncio.wait(first, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if not done:
             raise MemorySystemError(
-                f"{self._name} did not start within {seconds:g} s{self._last_line()}; see what it waits for, or set a longer "
+                f"{self._name} did not start within {seconds:g} s{self._last_line()}; check what it waits for, or set a longer "
                 "start_timeout"
             )
         if self._fault.done():
@@ -61,13 +61,13 @@ class McpConnection:
                 )
 
     async def call(self, what: str, call: McpCall, values: Mapping[str, Any]) -> Any:
-        """Return the result of a tool: structured content, else JSON, else text."""
+        """Return the result of a tool: structured content, or else JSON, or else text."""
         return await self.call_tool(f"{what}: the tool {call.tool!r}", call.tool, filled(call.arguments, values))
 
     async def call_tool(self, what: str, name: str, arguments: Mapping[str, Any]) -> Any:
         """Return the result of a tool as plain data.
 
-        Raises `MemorySystemError` if the tool fails or answers too late, or the server ends or prints something else.
+        Raises `MemorySystemError` if the tool fails or times out, or the server exits or prints anything but the protocol.
         """
         if self._session is None or self._fault is None:
             raise MemorySystemError(f"{what}: the connection is closed; expected no more calls")
@@ -79,7 +79,7 @@ class McpConnection:
                 raise MemorySystemError(f"{self._name} {self._fault.result()}")
             if not work.done():
                 raise MemorySystemError(
-                    f"{what} had no answer within {seconds:g} s; see what the server waits for, or set a longer timeout"
+                    f"{what} had no answer within {seconds:g} s; check what the server waits for, or set a longer timeout"
                 )
         finally:
             if not work.done():
@@ -155,7 +155,7 @@ class McpConnection:
                 from mcp.client.stdio import stdio_client
 
                 program, *arguments = leashed(filled(list(config.command or ()), places))
-                # not within `with`: read after the session has failed
+                # not within `with`, because it is read after the session has failed
                 self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
                 server = StdioServerParameters(
                     command=program,
@@ -166,9 +166,9 @@ class McpConnection:
                 yield await stack.enter_async_context(stdio_client(server, errlog=self._errors))
 
     async def _heard(self, message: Any) -> None:
-        """Take what is not an answer: notifications are ignored, anything else than the protocol is a fault."""
+        """Handle a message that is not an answer: ignore notifications, and record anything outside the protocol as a fault."""
         if isinstance(message, Exception) and self._fault is not None and not self._fault.done():
-            faults: Any = getattr(message, "errors", list)()  # of pydantic, with what it could not read
+            faults: Any = getattr(message, "errors", list)()  # a pydantic error, with the text that it could not read
             shown = one_line(repr(faults[0].get("input")), 80) if faults else one_line(message, 80)
             self._fault.set_result(f"printed {shown} on stdout; expected messages of the protocol only, logs on stderr")
 
@@ -181,7 +181,7 @@ class McpConnection:
 
 
 def _innermost(error: BaseException) -> str:
-    """Return type and message of the error that a group of errors holds."""
+    """Return type and message of the first error in an exception group."""
     while (inner := getattr(error, "exceptions", None)) is not None:
         error = inner[0]
     return f"{type(error).__name__}: {one_line(error, 160)}" if str(error) else type(error).__name__

@@ -23,7 +23,7 @@ COMMANDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 
 
 class CommandError(Exception):
-    """A command that cannot be carried out: what was got, what was expected."""
+    """A command that cannot be executed: what was got, what was expected."""
 
 
 def schemas() -> list[dict[str, Any]]:
@@ -47,14 +47,14 @@ def schemas() -> list[dict[str, Any]]:
 
 
 class MemoryFolder:
-    """Carries the commands out in one folder, and reaches nothing else."""
+    """Executes the commands in one folder, and accesses nothing else."""
 
     def __init__(self, folder: Path) -> None:
         """Use an existing folder as the root of all paths."""
         self._folder = folder.resolve()
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Carry out a command and return the reply for the model.
+        """Execute a command and return the reply for the model.
 
         Raises `CommandError` for an unknown command, wrong arguments, and paths that do not exist or lead outside.
         """
@@ -84,7 +84,7 @@ class MemoryFolder:
     def _file(self, path: str) -> tuple[Path, str]:
         place = self._place(path)
         if not place.is_file():
-            raise CommandError(f"there is no file {path!r}; view {ROOT} shows those that there are")
+            raise CommandError(f"there is no file {path!r}; view {ROOT} lists the existing files")
         return place, place.read_text(encoding="utf-8")
 
     def _view(self, path: str) -> str:

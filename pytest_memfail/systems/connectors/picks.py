@@ -18,14 +18,14 @@ MOST_PAGES: Final = 10_000
 def picked(reply: Any, pick: Pick, what: str) -> list[dict[str, Any]]:
     """Return the memories within a reply; `what` names the call in errors.
 
-    Raises `WrongTypeError` if the reply has another form than the pick expects: it must not read as an empty memory.
+    Raises `WrongTypeError` if the reply does not have the form that the pick expects, because it must not look like an empty memory.
     """
     entries = _at(reply, pick.entries, what)
     if isinstance(entries, str) and pick.split is not None:
         entries = [part.strip() for part in re.split(pick.split, entries) if part.strip()]
     if not isinstance(entries, list):
         raise WrongTypeError(
-            f"{what}: the pick {pick.entries!r} gives {_shown(entries)} in {_shown(reply)}; expected a list of memories"
+            f"{what}: the pick {pick.entries!r} finds {_shown(entries)} in {_shown(reply)}; expected a list of memories"
         )
     return [_entry(entry, i, pick, what) for i, entry in enumerate(entries)]
 
@@ -35,7 +35,7 @@ async def all_pages(
 ) -> list[dict[str, Any]]:
     """Return the memories of all pages; `fetch` gets the variables `page`, `offset` and `cursor`.
 
-    Raises `MemorySystemError` if a page comes twice, which shows that the server ignores them.
+    Raises `MemorySystemError` if a page comes twice, because the server then ignores the variables.
     """
     found: list[dict[str, Any]] = []
     place: dict[str, Any] = {"page": pages.first if pages else 1, "offset": 0, "cursor": None}
@@ -46,13 +46,13 @@ async def all_pages(
         cursor = _at(reply, pages.cursor, what) if pages and pages.cursor else None
         if (page and page == last) or (cursor is not None and cursor == place["cursor"]):
             raise MemorySystemError(
-                f"{what}: a page came twice; expected the next one: see how its arguments use `pages`"
+                f"{what}: the same page came twice; expected the next one: check how its arguments use `pages`"
             )
         found += page
         if pages is None or (not cursor if pages.cursor else len(page) < (pages.size or 1)):
             return found
         last, place = page, {"page": place["page"] + 1, "offset": place["offset"] + len(page), "cursor": cursor}
-    raise MemorySystemError(f"{what}: got {MOST_PAGES} pages and no end; see how `pages` finds the last")
+    raise MemorySystemError(f"{what}: got {MOST_PAGES} pages and no end; check how `pages` finds the last one")
 
 
 def _entry(entry: Any, i: int, pick: Pick, what: str) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _entry(entry: Any, i: int, pick: Pick, what: str) -> dict[str, Any]:
     text = _at(entry, pick.text, what)
     if not isinstance(text, str):
         raise WrongTypeError(
-            f"{what}: the pick `text: {pick.text}` gives {_shown(text)} in the entry {i}, {_shown(entry)}; expected a text"
+            f"{what}: the pick `text: {pick.text}` finds {_shown(text)} in the entry {i}, {_shown(entry)}; expected a text"
         )
     values = {"id": pick.id, "score": pick.score, "timestamp": pick.time}
     return {"text": text, **{name: _at(entry, path, what) for name, path in values.items() if path is not None}}

@@ -1,4 +1,4 @@
-"""Programs that a connector starts: none outlives the run, and what they print to stderr explains their end."""
+"""Run programs for connectors: none outlives the run, and their stderr explains a failure."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from pytest_memfail.core import MemorySystemError, one_line
 
 LEASH: Final = str(Path(__file__).with_name("leash.py"))
 LINE_LIMIT: Final = 64 << 20
-"""Bytes of the longest line that is read from a program."""
+"""The longest line that is read from a program, in bytes."""
 LINES_KEPT: Final = 20
-"""Lines of a program's stderr that an error message may quote."""
+"""The number of stderr lines that an error message may quote."""
 NAMES_FAULT: Final = re.compile(r"\w*(error|exception): |not found|not in this registry", re.IGNORECASE)
-"""In a line that says what went wrong; what follows it is often advice, or a stack."""
+"""Matches a line that names the error; later lines are often advice or a stack trace."""
 CLOSE_SECONDS: Final = 2.0
-"""How long a program may take to end after its stdin is closed."""
+"""Seconds that a program may take to exit after its stdin is closed."""
 
 
 def leashed(command: Sequence[str]) -> list[str]:
-    """Return the command that runs `command` so that it ends with this process, even if that is killed."""
+    """Return a command that runs `command` and ends it with this process, even if this process is killed."""
     return [sys.executable, "-I", "-S", LEASH, str(os.getpid()), *command]
 
 
 class LineProgram:
-    """A program that reads one JSON object a line from stdin, and answers each with a line on stdout."""
+    """A program that reads JSON objects from stdin, one per line, and answers each with a line on stdout."""
 
     def __init__(self, what: str, timeout: float) -> None:
-        """Start nothing yet; `what` names the program in errors, `timeout` limits an answer in seconds."""
+        """Configure a program without starting it; `what` names it in errors, `timeout` is the time limit of an answer in seconds."""
         self._what, self._timeout = what, timeout
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -46,7 +46,7 @@ class LineProgram:
         self._asked = 0
 
     async def start(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
-        """Start the program in a folder, with these variables besides our own."""
+        """Start the program in a folder, with these environment variables in addition to our own."""
         self._process = process = await asyncio.create_subprocess_exec(
             *leashed(command),
             cwd=folder,
@@ -55,14 +55,14 @@ class LineProgram:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             limit=LINE_LIMIT,
-            start_new_session=True,  # Ctrl-C reaches us alone: we end the program in order
+            start_new_session=True,  # Ctrl-C reaches only us; we end the program in an orderly way
         )
         self._tasks = [asyncio.create_task(self._read(process)), asyncio.create_task(self._read_errors(process))]
 
     async def ask(self, method: str, timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
         """Send a request and return its answer.
 
-        Raises `MemorySystemError` if the program ends, answers too late, or answers with an error or something else.
+        Raises `MemorySystemError` if the program exits, times out, or answers with an error or an invalid line.
         """
         if self._process is None or self._process.stdin is None:
             raise MemorySystemError(f"{self._what} is closed; expected no more requests")
@@ -73,13 +73,13 @@ class LineProgram:
         try:
             if self._fault is None:
                 line = json.dumps({"id": number, "method": method, **arguments}, ensure_ascii=True)
-                self._process.stdin.write(f"{line}\n".encode())  # not drained: a program that ended reads no more
+                self._process.stdin.write(f"{line}\n".encode())  # do not drain: a program that exited reads no more
                 await asyncio.wait({answer}, timeout=seconds)
             if self._fault is not None:
                 raise MemorySystemError(f"{self._what} {self._fault}")
             if not answer.done():
                 raise MemorySystemError(
-                    f"{self._what} did not answer {method!r} within {seconds:g} s; see what it waits for, or set a longer "
+                    f"{self._what} did not answer {method!r} within {seconds:g} s; check what it waits for, or set a longer "
                     f"{'start_timeout' if method == 'open' else 'timeout'}"
                 )
             reply: dict[str, Any] = answer.result()
@@ -90,7 +90,7 @@ class LineProgram:
         return reply
 
     async def close(self) -> None:
-        """Close its stdin, and end it if it stays."""
+        """Close its stdin, and end it if it does not exit."""
         if (process := self._process) is None:
             return
         self._process = None
@@ -110,18 +110,18 @@ class LineProgram:
             while line := await process.stdout.readline():
                 if not self._take(line):
                     return
-        except ValueError:  # of readline(): longer than the limit
+        except ValueError:  # raised by readline() for a line longer than the limit
             self._fail(f"printed a line of more than {LINE_LIMIT >> 20} MiB; answer with less")
             return
-        except Exception as error:  # else everybody waits for nothing
+        except Exception as error:  # otherwise callers would wait forever
             self._fail(f"could not be read ({one_line(repr(error), 120)}); report this as a fault of pytest-memfail")
             return
         code = await exit_code(process, CLOSE_SECONDS)
         await asyncio.wait({self._tasks[1]}, timeout=1)  # the last words on stderr
-        self._fail(f"ended with exit code {code}{said(self._errors)}; run it by itself to see why")
+        self._fail(f"ended with exit code {code}{said(self._errors)}; run it yourself to see why")
 
     def _take(self, line: bytes) -> bool:
-        """Hand an answer to who waits for it; return False for a line that is no answer."""
+        """Pass an answer to its waiting caller; return False for a line that is no answer."""
         try:
             reply = json.loads(line)
         except ValueError:
@@ -133,7 +133,7 @@ class LineProgram:
             )
             return False
         waiting = self._waiting.get(reply["id"])
-        if waiting is not None and not waiting.done():  # else nobody waits any more
+        if waiting is not None and not waiting.done():  # otherwise nobody is waiting
             waiting.set_result(reply)
         return True
 
@@ -159,7 +159,7 @@ async def exit_code(process: asyncio.subprocess.Process, seconds: float) -> int 
 
 
 async def run_once(what: str, command: Sequence[str], folder: Path, given: bytes, timeout: float) -> None:
-    """Run a program to its end, with `given` on its stdin.
+    """Run a program to completion, with `given` on its stdin.
 
     Raises `MemorySystemError` if it fails or does not end within `timeout` seconds.
     """
@@ -183,11 +183,11 @@ async def run_once(what: str, command: Sequence[str], folder: Path, given: bytes
     if process.returncode:
         lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
         raise MemorySystemError(
-            f"{what} ended with exit code {process.returncode}{said(lines)}; run it by itself to see why"
+            f"{what} ended with exit code {process.returncode}{said(lines)}; run it yourself to see why"
         )
 
 
 def said(lines: Sequence[str]) -> str:
-    """Return the line of a program's stderr that says most of its end: the last one about an error, else the last."""
+    """Return the line of a program's stderr that best explains its exit: the last one about an error, or else the last."""
     about = [line for line in list(lines)[-LINES_KEPT:] if NAMES_FAULT.search(line)] or list(lines)
     return f", on stderr {one_line(about[-1], 160)!r}" if about else ""

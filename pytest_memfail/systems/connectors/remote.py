@@ -1,4 +1,4 @@
-"""What the kinds `http` and `mcp` share: a memory behind calls, each with a template and a pick."""
+"""Shared code of the kinds `http` and `mcp`: a memory reached by calls, each with a template and a pick."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_memfail.systems.connectors.templates import filled, places_of, store
 
 
 class Connection(Protocol):
-    """The way to a server."""
+    """A connection to a server."""
 
     async def open(self, places: Mapping[str, Any]) -> None:
         """Connect; `places` are the variables of the store."""
@@ -29,16 +29,16 @@ class Connection(Protocol):
         """Disconnect; repeated calls are allowed."""
 
     def describe(self) -> Mapping[str, str]:
-        """Return what the server says of itself."""
+        """Return the server's description of itself."""
 
 
 class RemoteSystem:
-    """A store at a server: its own connection, and its own id in `{store}`."""
+    """A store on a server, with its own connection and its own id in `{store}`."""
 
     remote = True
 
     def __init__(self, context: SystemContext, config: RemoteMemory, connection: Connection) -> None:
-        """Connect to nothing yet."""
+        """Configure the store without connecting."""
         self._context, self._config, self._connection = context, config, connection
         # a server may keep the stores of earlier runs, whose ids are the same
         self._places = {"store": f"{context.store_id}-{uuid.uuid4().hex[:8]}", "folder": str(context.path)}
@@ -50,7 +50,7 @@ class RemoteSystem:
             self.settled = self._settling.settled
 
     async def open(self) -> None:
-        """Connect, and make the store if the file says how."""
+        """Connect, and create the store if the file has an `open` call."""
         try:
             await self._connection.open(self._places)
             self._is_open = True
@@ -61,7 +61,7 @@ class RemoteSystem:
             raise
 
     async def store_conversation(self, conversation: Conversation) -> None:
-        """Make the call `write`, once or for each message."""
+        """Make the `write` call, once or per message."""
         self.stored()
         if self._config.each == "conversation":
             await self._call("write", stored_values(conversation, None, self._context.render(conversation)))
@@ -72,17 +72,17 @@ class RemoteSystem:
                 await self._call("write", stored_values(one, message, self._context.render(one)))
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """Make the call `search`."""
+        """Make the `search` call."""
         search = self._config.calls["search"]
         return picked(await self._call("search", {"query": query, "k": k}), search.pick, "search")
 
     async def get_all_memories(self) -> list[dict[str, Any]]:
-        """Make the call `list`, once a page."""
+        """Make the `list` call, once per page."""
         listing = self._config.calls["list"]
         return await all_pages(lambda page: self._call("list", page), listing.pages, listing.pick, "list")
 
     async def close(self) -> None:
-        """Remove the store if the file says how, and disconnect; repeated calls are allowed."""
+        """Remove the store if the file has a `close` call, and disconnect; repeated calls are allowed."""
         try:
             if self._is_open and "close" in self._config.calls:
                 await self._call("close", {})
@@ -110,14 +110,14 @@ class RemoteSystem:
         ]
 
     def stored(self) -> None:
-        """Note that something was stored, which may take effect later."""
+        """Record that something was stored, which may take effect later."""
         if self._settling is not None:
             self._settling.stored()
 
     async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
-        """Call a tool for a model; return the reply, and the memories within it.
+        """Call a tool for a model; return the reply and the memories in it.
 
-        What separates the stores (arguments with `{store}` or `{folder}`) is as the file says, whatever the model says.
+        Arguments that separate the stores (those with `{store}` or `{folder}`) come from the file, whatever the model writes.
         """
         connection: Any = self._connection
         calls = [call for call in self._config.calls.values() if call.tool == name]
@@ -126,7 +126,9 @@ class RemoteSystem:
         text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
         for key in ("search", "list"):
             if self._config.calls[key].tool == name:
-                with suppress(WrongTypeError):  # another form, such as that of other arguments: shown as a whole
+                with suppress(
+                    WrongTypeError
+                ):  # the reply has another form, for example because of other arguments: show all of it
                     return text, picked(reply, self._config.calls[key].pick, key)
         return text, [{"text": text}] if text.strip() else []
 

@@ -13,7 +13,7 @@ from pytest_memfail.systems.connectors.config import Settle
 
 
 class Settling:
-    """Tells whether a store has settled since the last conversation."""
+    """Decides whether a store has settled since the last conversation."""
 
     def __init__(
         self, settle: Settle, list_all: Callable[[], Awaitable[list[Any]]], status: Callable[[], Awaitable[Any]]
@@ -25,14 +25,11 @@ class Settling:
         self._last: list[str] | None = None
 
     def stored(self) -> None:
-        """Begin anew: something was stored."""
+        """Start again, because something was stored."""
         self._began = self._last = None
 
     async def settled(self) -> bool:
-        """Look once.
-
-        Raises `MemorySystemError` if it takes longer than the file allows.
-        """
+        """Check once whether the store has settled. Raises `MemorySystemError` if it takes longer than the file allows."""
         now = time.monotonic()
         self._began = now if self._began is None else self._began
         if self._settle.unchanged is None:
@@ -47,7 +44,7 @@ class Settling:
                 f"`{self._settle.done}` is not true" if self._settle.unchanged is None else "its listing still changes"
             )
             raise MemorySystemError(
-                f"the memory did not settle within {self._settle.timeout:g} s: {still}; see what it stores, or set a longer "
+                f"the memory did not settle within {self._settle.timeout:g} s: {still}; check what it stores, or set a longer "
                 "settle.timeout"
             )
         return is_settled

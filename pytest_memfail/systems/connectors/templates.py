@@ -21,7 +21,7 @@ _SECRET: Final = "api_key"
 
 
 def check(template: Any, known: frozenset[str], place: str) -> None:
-    """Raise `UsageError` for a variable that does not exist in this place; `place` names it in the message."""
+    """Raise `UsageError` for a variable that is unknown in this place; `place` is its name in the message."""
     for text in _texts(template):
         for match in _VARIABLE.finditer(text):
             if match["inner"] and match["inner"] not in known:
@@ -50,7 +50,7 @@ def with_environment(template: Any, place: str, *, secret: bool = False) -> Any:
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
     """Return the template with its variables replaced.
 
-    A text that is a variable alone becomes its value with its type; an entry whose value is then None is left out.
+    A text that consists of one variable becomes the variable's value and keeps its type. An entry whose value is None is left out.
     """
 
     def text(template: str) -> Any:
@@ -64,7 +64,7 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def places_of(template: Any) -> set[str]:
-    """Return the variables in a template if they only tell stores apart; else nothing."""
+    """Return the variables in a template if all of them only identify the store; otherwise nothing."""
     names = {match["inner"] for text in _texts(template) for match in _VARIABLE.finditer(text) if match["inner"]}
     return names if names <= PLACES else set()
 
@@ -86,7 +86,7 @@ def stored_values(conversation: Conversation, message: Message | None, rendered:
 
 
 def plain_conversation(conversation: Conversation) -> dict[str, Any]:
-    """Return a conversation as data for JSON."""
+    """Return a conversation as plain data for JSON."""
 
     def stamp(item: Conversation | Message) -> dict[str, str]:
         return {"timestamp": item.timestamp.isoformat()} if item.timestamp else {}

@@ -52,7 +52,7 @@ class Store:
         """Fail unless each name is in the listing; skip this for a system that loses on purpose."""
         if not self.loses_on_purpose and (lost := without(names, held)):
             raise BrokenError(
-                f"{what}: {', '.join(lost)} in none of {got(held)} listed; expected all of it: store what was said as text"
+                f"{what}: {', '.join(lost)} in none of {got(held)} listed; expected all of it: store the messages as text"
             )
 
     async def add(self, conversations: Iterable[Conversation]) -> None:

@@ -30,7 +30,7 @@ UNICODE: Final = ("Łódź", "東京", "القاهرة", "Zoë", "𝄞", "👩�
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One property that must hold."""
+    """One required property."""
 
     name: str
     run: Callable[[Bench], Awaitable[None]]
@@ -40,7 +40,7 @@ class Check:
 
     @property
     def about(self) -> str:
-        """Return what must hold, in one line."""
+        """Return the property, in one line."""
         return (self.run.__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
@@ -222,7 +222,7 @@ async def unicode(bench: Bench) -> None:
 
 
 async def long_texts(bench: Bench) -> None:
-    """A message of 100 kB is accepted, and something of it is kept."""
+    """A message of 100 kB is accepted, and at least a part of it is kept."""
     store = await bench.open()
     await store.add([saying("c-0", long_text()), *numbered([3])])
     held = await store.listing()

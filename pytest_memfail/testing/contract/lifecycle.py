@@ -52,8 +52,8 @@ async def snapshot(bench: Bench) -> None:
         if restored != kept:
             raise BrokenError(
                 f"restored into {attempt}, get_all_memories() lists {restored.total()} entries, of which "
-                f"{(restored & kept).total()} of the {kept.total()} at the snapshot: restore() replaces what the store holds, by "
-                "what the snapshot holds, whatever the store_id, and leaves the snapshot as it is"
+                f"{(restored & kept).total()} of the {kept.total()} at the snapshot: restore() must replace the content of the store "
+                "by that of the snapshot, whatever the store_id, and leave the snapshot unchanged"
             )
         if Counter(memory.text for memory in await store.retrieve(query(0))) != found:
             raise BrokenError(

@@ -17,7 +17,7 @@ class CheckResult:
 
     name: str
     about: str
-    """What must hold."""
+    """The property that is checked."""
     outcome: Literal["passed", "failed", "skipped"]
     reason: str = ""
     """One line: why it failed, or does not apply."""
@@ -62,7 +62,7 @@ def _wrapped(text: str, indent: str, first: str = "") -> list[str]:
 
 
 class ContractError(AssertionError):
-    """A memory system breaks its contract; the message is the table."""
+    """A memory system violates the contract; the message is the table."""
 
     def __init__(self, report: ContractReport) -> None:
         names = ", ".join(result.name for result in report.failed)

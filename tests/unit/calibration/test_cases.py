@@ -77,7 +77,7 @@ def test_a_persona_case_is_about_one_of_the_questions(tmp_path):
     ("change", "said"),
     [
         ({"retrieved": [1]}, "got index 1, expected 0 to 0"),
-        ({"facts": [{"label": "ok"}]}, "facts: got 1, expected 2, one an expected fact"),
+        ({"facts": [{"label": "ok"}]}, "facts: got 1, expected 2, one per expected fact"),
         ({"facts": [{"label": "fine"}, {"label": "ok"}]}, "facts.0.label: got 'fine', expected"),
         ({"task": "soups"}, "task: got 'soups', expected"),
         ({"row": {**ROW, "question": ""}}, "question: got '', expected"),

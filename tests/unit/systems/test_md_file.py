@@ -134,7 +134,7 @@ def test_a_reply_that_calls_nothing_is_asked_for_a_call(keep):
     ],
 )
 def test_a_model_that_never_gets_it_right_is_an_error_and_the_file_stays(keep, tmp_path, reply, said_of_it):
-    with pytest.raises(MemorySystemError, match="hold no tool call that works") as error:
+    with pytest.raises(MemorySystemError, match="contain no tool call that works") as error:
         keep(*[reply] * FAILURES, before=["tea"])
     assert said_of_it in str(error.value)
     assert file_of(tmp_path) == "- tea\n"

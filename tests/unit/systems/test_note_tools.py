@@ -70,7 +70,7 @@ def test_the_list_given_is_left_as_it_is():
         ("append_line", '{"text": " \\n "}', "the text is empty; to remove a line, call delete_line"),
         ("replace_line", '{"number": "1", "text": "x"}', "number of replace_line is '1'; expected a whole number"),
         ("delete_line", '{"number": true}', "number of delete_line is True; expected a whole number"),
-        ("delete_line", '{"number": 0}', "no line 0; read_memory shows those that there are"),
+        ("delete_line", '{"number": 0}', "no line 0; read_memory shows the existing lines"),
         ("delete_line", '{"number": -1}', "no line -1"),
         ("delete_line", '{"number": 3}', "no line 3"),
         ("replace_line", '{"number": 2, "text": "x"}', "no line 2"),

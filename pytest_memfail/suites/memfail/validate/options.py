@@ -1,6 +1,4 @@
-"""Shortcuts to the right option of a chain: what the store holds, how often an option is offered, and how options
-look.
-"""
+"""Find shortcuts to the right option of a chain: what the store contains, how often an option is offered, how it looks."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ Choice = Callable[[LongHopRow], Sequence[int]]
 
 
 def option_shortcuts(rows: Rows[LongHopRow]) -> Iterator[Finding]:
-    """Report each strategy that chooses the right option without following the chain, more often than chance allows."""
+    """Report each strategy that finds the right option more often than by chance, without following the chain."""
     n, chance = len(rows.rows), 1 / len(LETTERS)
     shares = {name: _share(rows.rows, choose) for name, choose in _choices(rows.rows).items()}
     names = list(shares)
@@ -34,7 +32,7 @@ def option_shortcuts(rows: Rows[LongHopRow]) -> Iterator[Finding]:
 
 
 def wrong_ends(rows: Rows[LongHopRow]) -> Iterator[Finding]:
-    """Report wrong options that end no other chain about the same person, or that the chain also leads to."""
+    """Report wrong options that end no other chain about the same person, or that the chain also reaches."""
     ends: dict[str, list[LongHopRow]] = defaultdict(list)
     links: dict[str, set[str]] = defaultdict(set)
     for row in rows.rows:

@@ -42,7 +42,7 @@ EXCLUSIVITY: Final = re.compile(
     r"|(?:no|not any|nothing|nobody|no one) (?:\w+ )?(?:other|others|else)|(?:no|not) (?:\w+ )?(?:more|less|fewer|sooner|before))\b",
     re.IGNORECASE,
 )
-"""Words of exclusivity: that something holds then and at no other time."""
+"""Words of exclusivity: something is true then and at no other time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _rates(features: Flags, truth: Flags, train: Flags) -> tuple[Any, Any]:
 
 
 def rules_of(texts: Sequence[str]) -> dict[str, Rule]:
-    """Return every rule to try, by what it looks at."""
+    """Return every rule to try, by the features that it uses."""
     import numpy
 
     said = [set(words_of(text)) for text in texts]

@@ -1,4 +1,4 @@
-"""Check whether a name that nobody in the store has reveals a question about a stranger."""
+"""Check whether names that are absent from the store reveal questions about strangers."""
 
 from __future__ import annotations
 

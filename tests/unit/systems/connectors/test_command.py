@@ -45,12 +45,16 @@ def test_the_typescript_example_keeps_the_contract(describe):
 
 
 FAULTS = {
-    "dies": ("store", MemorySystemError, "ended with exit code 3, on stderr 'out of memory'; run it by"),
-    "hangs": ("retrieve", MemorySystemError, "did not answer 'retrieve' within 0.3 s; see what it waits for, or set a"),
+    "dies": ("store", MemorySystemError, "ended with exit code 3, on stderr 'out of memory'; run it yourself"),
+    "hangs": (
+        "retrieve",
+        MemorySystemError,
+        "did not answer 'retrieve' within 0.3 s; check what it waits for, or set a",
+    ),
     "prints": ("retrieve", MemorySystemError, "printed 'loading the index ...' on stdout; expected a JSON object"),
     "schema": ("retrieve", WrongTypeError, "answered 'retrieve' with {'results': ['The boat is blue.']}; expected"),
     "refuses": ("retrieve", MemorySystemError, "answered 'retrieve' with the error: no index"),
-    "slow-start": ("open", MemorySystemError, "did not answer 'open' within 0.3 s; see what it waits for, or set a"),
+    "slow-start": ("open", MemorySystemError, "did not answer 'open' within 0.3 s; check what it waits for, or set a"),
 }
 
 

@@ -53,7 +53,7 @@ def test_a_program_that_is_not_there_is_seen_before_anything_is_stored(describe,
     monkeypatch.chdir(path.parent)  # the error names the file as the user did
     factory = yaml_system(Path(path.name))
     with pytest.raises(
-        UsageError, match=r"^memory\.yaml: command: got 'no-such-program-here', expected a program that"
+        UsageError, match=r"^memory\.yaml: command: got 'no-such-program-here', expected an executable program"
     ):
         factory.check_options({})
 

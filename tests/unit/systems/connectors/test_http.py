@@ -77,7 +77,7 @@ def test_all_pages_are_read_and_one_alone_is_no_listing(serve, use, talk):
     numbered = serve().replace('{after: "{cursor}"}', '{after: "{offset}"}').replace("cursor: next", "size: 10")
     assert use(numbered, work) == [f"Fact {i}." for i in range(25)]
     stuck = serve().replace('{after: "{cursor}"}', "{after: 0}").replace("cursor: next", "size: 10")
-    with pytest.raises(MemorySystemError, match="list: a page came twice; expected the next one"):
+    with pytest.raises(MemorySystemError, match="list: the same page came twice; expected the next one"):
         use(stuck, work)
 
 
@@ -90,12 +90,12 @@ FAULTS = {
     "schema": (
         "pick: results",
         "pick: memories",
-        r"the pick 'memories' gives None in \{'results': \[\{'id'.*list of mem",
+        r"the pick 'memories' finds None in \{'results': \[\{'id'.*list of mem",
     ),
     "entry": (
         "pick: results",
         "pick: {entries: results, text: body}",
-        r"`text: body` gives None in the entry 0, \{'id'",
+        r"`text: body` finds None in the entry 0, \{'id'",
     ),
     "timeout": (
         "calls_model: false",

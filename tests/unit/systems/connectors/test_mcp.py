@@ -113,16 +113,19 @@ def test_the_record_names_the_server(stdio, use):
 
 FAULTS = {
     "dies": (MemorySystemError, r"write: the tool 'add' failed: .*, on stderr 'out of memory'"),
-    "hangs": (MemorySystemError, r"search: the tool 'find' had no answer within 0\.5 s; see what the server waits for"),
+    "hangs": (
+        MemorySystemError,
+        r"search: the tool 'find' had no answer within 0\.5 s; check what the server waits for",
+    ),
     "prints": (
         MemorySystemError,
         r"the MCP server .*server\.py prints' printed 'loading the index \.\.\.' on stdout; expec",
     ),
     "refuses": (MemorySystemError, r"search: the tool 'find' answered with the error: no index"),
-    "schema": (WrongTypeError, r"search: the pick 'memories' gives None in \{'results': \[\{'text'.*; expected a list"),
+    "schema": (WrongTypeError, r"search: the pick 'memories' finds None in \{'results': \[\{'text'.*; expected a list"),
     "slow-start": (
         MemorySystemError,
-        r"the MCP server .* did not start within 0\.5 s; see what it waits for, or set a",
+        r"the MCP server .* did not start within 0\.5 s; check what it waits for, or set a",
     ),
 }
 

@@ -37,7 +37,7 @@ FAULTS = [
     ("view", {"path": "/memories/../../secret"}, "leads out of /memories"),
     ("view", {"path": "/memories/link/secret"}, "leads out of /memories"),
     ("create", {"path": "/memories/link/x", "file_text": "x"}, "leads out of /memories"),
-    ("view", {"path": "/memories/none.md"}, "there is no file '/memories/none.md'; view /memories shows"),
+    ("view", {"path": "/memories/none.md"}, "there is no file '/memories/none.md'; view /memories lists"),
     ("str_replace", {"path": "/memories/a.md", "old_str": "a", "new_str": "b"}, "occurs 2 times in '/memories/a.md'"),
     ("str_replace", {"path": "/memories/a.md", "old_str": "", "new_str": "b"}, "occurs 0 times"),
     ("insert", {"path": "/memories/a.md", "insert_line": 9, "insert_text": "x"}, "got line 9; expected 0 to 1"),
