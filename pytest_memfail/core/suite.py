@@ -221,6 +221,14 @@ class FinishedFact(Protocol):
     """One expected fact of a finished question, as the record has it."""
 
     @property
+    def id(self) -> str:
+        """Return its id, unique within the task."""
+
+    @property
+    def text(self) -> str:
+        """Return the fact in words."""
+
+    @property
     def verdict(self) -> str:
         """Return the verdict on the fact."""
 
@@ -307,6 +315,10 @@ class Finished(Protocol):
     @property
     def retrieved(self) -> Sequence[object]:
         """Return the memories shown."""
+
+    @property
+    def reply(self) -> str | None:
+        """Return what the test-taker answered; None without one."""
 
 
 @dataclass(frozen=True, slots=True)

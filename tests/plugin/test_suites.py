@@ -421,6 +421,7 @@ def test_with_a_model_the_score_appears(meme: Meme, endpoint: LocalEndpoint) -> 
             r"deletion: real \d+  trivial \d+  knew but failed \d+  never knew \d+$",
             r"cascade: real \d+  trivial \d+  knew but failed \d+  never knew \d+$",
             r"absence: real \d+  trivial \d+  knew but failed \d+  never knew \d+$",
+            r"tracking: mean share in order [01]\.\d\d$",
             r"labels: stale_value \d+  leaked \d+",
         ]
     )

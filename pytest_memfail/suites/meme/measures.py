@@ -19,6 +19,8 @@ from pytest_memfail.core import (
     Measure,
     Score,
 )
+from pytest_memfail.grading import longest_run
+from pytest_memfail.suites.meme.plan import steps_of
 
 PARTS: Final = ("recall", "aggregation", "tracking", "deletion", "cascade", "absence")
 """The parts of the score; the questions before the change have a row of their own."""
@@ -172,6 +174,30 @@ def trivial(questions: Sequence[Finished]) -> Score:
     return Score(float(sum(q.verdict == CORRECT and q.vacuous for q in asked)), len(asked))
 
 
+# -- partly right ------------------------------------------------------------------------------------------------------
+
+
+def tracking_partial(questions: Sequence[Finished]) -> Score:
+    """Return the mean share of a history that replies name in a row and in order, whatever the memory held.
+
+    A reply that was judged right counts in full: it may tell the history from its end.
+    """
+    asked = [q for q in after(questions) if q.part == "tracking"]
+    replies = [q.reply for q in asked if q.reply is not None]
+    if not asked or len(replies) < len(asked):
+        missing = f"needs a test-taker: {len(asked) - len(replies)} of {len(asked)} have no answer"
+        return Score(None, len(asked), lacks=missing if asked else "no question")
+    return Score(sum(map(_share_in_order, asked)) / len(asked), len(asked))
+
+
+def _share_in_order(question: Finished) -> float:
+    if question.verdict == CORRECT:
+        return 1.0
+    orders = [steps_of(fact.text) for fact in question.facts if fact.id.endswith("-order")]
+    named = sum(longest_run(steps, question.reply or "") for steps in orders)
+    return named / max(1, sum(map(len, orders)))
+
+
 MEASURES: Final[tuple[Measure, ...]] = (
     Measure("encoded", "encoded", _stage(is_encoded), unit="percent"),
     Measure("maintained", "maintained", _stage(lambda q: is_encoded(q) and is_maintained(q)), unit="percent"),
@@ -190,4 +216,5 @@ MEASURES: Final[tuple[Measure, ...]] = (
         for at, part in enumerate(PAIRED)
         for pairing in get_args(Pairing)
     ),
+    Measure("tracking_partial", "tracking: mean share in order", tracking_partial, line=3 + len(PAIRED)),
 )

@@ -28,6 +28,8 @@ from pytest_memfail.reading import JsonRow, digest
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type, states
 
 NAME: Final = "meme"
+ARROW: Final = " \u2192 "
+IN_ORDER: Final = ", in order: "
 Moment = Literal["before", "after"]
 PARTS: Final[dict[Type, str]] = {
     "er": "recall",
@@ -170,13 +172,13 @@ class _Facts:
             statements = [self._find_statement(entity, step) for step in steps]
             for step in steps:
                 yield self._value(entity, step)
-            text = " \u2192 ".join(steps)
+            text = ARROW.join(steps)
             last = max(statements, key=lambda one: one.session)
             yield self._evidence(
                 "order",
                 entity,
                 Statement(
-                    last.session, "\n".join(one.source for one in statements), f"{_words(entity)}, in order: {text}"
+                    last.session, "\n".join(one.source for one in statements), f"{_words(entity)}{IN_ORDER}{text}"
                 ),
                 value=text,
                 siblings=tuple(steps),
@@ -405,6 +407,11 @@ class _Facts:
             asked=self.item.question,
             **fields,
         )
+
+
+def steps_of(order: str) -> list[str]:
+    """Return the values that a fact of the kind `order` tells of, from the first to the last."""
+    return order.rpartition(IN_ORDER)[2].split(ARROW)
 
 
 def _words(entity: str) -> str:

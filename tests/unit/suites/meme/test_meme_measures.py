@@ -16,6 +16,8 @@ MEASURES = {measure.name: measure for measure in SUITE.measures}
 class Fact:
     verdict: str
     label: str | None = None
+    id: str = ""
+    text: str = ""
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Outcome:
     k: int = 5
     stratum: str = "PL"
     memory_held: bool | None = None
+    reply: str | None = None
 
 
 RIGHT = ("correct", [Fact("correct")])
@@ -191,3 +194,36 @@ def test_a_right_answer_says_itself_whether_the_same_was_known_before():
     real, trivial = pair(RIGHT, RIGHT, "a")[1], pair(WRONG, RIGHT, "b", vacuous=True, label="trivial_pass")[1]
     assert (of("cascade_real", [real, trivial]).value, of("cascade_trivial", [real, trivial]).value) == (1, 1)
     assert of("cascade_never_knew", [real, trivial]).value == 0
+
+
+def history(reply, verdict="reasoning_error", steps="Tollund \u2192 Vessary \u2192 Amber"):
+    order = Fact("correct", id="e.after-tr-ringtone.4-order", text=f"ringtone, in order: {steps}")
+    return Outcome(
+        "tracking", verdict, [Fact("correct", id="e.after-tr-ringtone.1-value", text="Tollund"), order], reply=reply
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "share"),
+    [
+        ("First Tollund, then Vessary, now Amber.", 1.0),
+        ("Vessary, then Amber.", 2 / 3),
+        ("Tollund first; now Amber.", 1 / 3),  # not in a row: the step between is missing
+        ("Amber.", 1 / 3),
+        ("I do not know.", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_a_history_may_be_partly_right(reply, share):
+    assert of("tracking_partial", [history(reply)]).value == pytest.approx(share)
+
+
+def test_the_partly_right_are_a_mean_whatever_the_memory_held():
+    outcomes = [history("Amber.", "not_retrieved"), history("Now Amber, before it Vessary and Tollund.", "correct")]
+    found = of("tracking_partial", [*outcomes, Outcome("recall", *RIGHT), Outcome("tracking", "error", [])])
+    assert (found.value, found.n) == (pytest.approx(2 / 3), 2)
+
+
+def test_a_history_needs_an_answer():
+    assert of("tracking_partial", [history(None), history("x")]).lacks == "needs a test-taker: 1 of 2 have no answer"
+    assert of("tracking_partial", []).lacks == "no question"
