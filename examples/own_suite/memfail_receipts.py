@@ -123,7 +123,6 @@ def corrected(questions: Sequence[Finished]) -> Score:
 
 SUITE = Suite(
     name="receipts",
-    title="Receipts",
     source=Source(url="", licence="MIT", files={OURS: ()}),
     load=load,
     parts={

@@ -256,7 +256,7 @@ class Task:
     """Number of conversations that a sample does not store."""
     suite: str = "memfail"
     k: int | None = None
-    """The top-k if the user gives none; None for the run's default."""
+    """The top-k if the user gives none; None for that of its suite, or the run's default."""
     variant: str = ""
     """The suite's variant that the rows come from; `ours` for the suite's own sample, empty for MemFail."""
     note: str = ""

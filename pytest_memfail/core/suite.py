@@ -30,8 +30,6 @@ class Source:
     licence: str
     files: Mapping[str, tuple[str, ...]]
     """Variant to file names; the first variant is the default."""
-    paper: str = ""
-    """Identifier of the paper at arXiv."""
     size: str = ""
     """The size of the default variant, in words: "100 episodes"."""
 
@@ -47,7 +45,7 @@ class TaskPart:
     targets: tuple[str, ...] = ()
     """The verdicts that it is designed to provoke."""
     is_proxy: bool = False
-    """Whether its evidence is a gold string instead of an annotated fact."""
+    """Whether its evidence is a gold string instead of an annotated fact; a line below the table says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,7 +430,6 @@ class Suite:
     """One benchmark."""
 
     name: str
-    title: str
     source: Source
     load: Callable[[SuiteRequest], Sequence[Task]]
     """Returns its tasks. Raises `UsageError` for a missing file, `RowError` for the first fault."""

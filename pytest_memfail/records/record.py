@@ -303,12 +303,16 @@ class ScoreRecord(Part):
 class SuiteRecord(Part):
     """The results of a suite's questions by the suite's own measures."""
 
+    optional: ClassVar[frozenset[str]] = frozenset({"proxies"})
+
     name: str
     k: int
     """Maximum number of memories shown for each question."""
     scores: tuple[ScoreRecord, ...] = ()
     labels: Mapping[str, int] = field(default_factory=dict)
     """Number of questions by label, without labels that did not occur."""
+    proxies: tuple[str, ...] = ()
+    """The rows of the table whose facts are only gold strings: `task.part`."""
 
     def score(self, name: str) -> ScoreRecord | None:
         """Return the score of a measure; None if the suite has no such measure."""

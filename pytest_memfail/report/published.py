@@ -151,6 +151,7 @@ class SuiteModel(_Model):
     k: int
     measures: list[MeasureModel]
     labels: dict[str, int] = Field(description="questions by label")
+    proxies: list[str] = Field(description="rows of the table whose facts are only gold strings, not annotated")
 
 
 class RecordModel(_Model):
@@ -298,6 +299,7 @@ def _suite(suite: SuiteRecord) -> SuiteModel:
             for score in suite.scores
         ],
         labels=dict(suite.labels),
+        proxies=list(suite.proxies),
     )
 
 

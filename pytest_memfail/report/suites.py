@@ -13,7 +13,7 @@ WIDTH: Final = 100
 
 
 def suite_lines(suite: SuiteRecord, *, several_k: bool = False) -> Iterator[str]:
-    """Yield a line for each group of measures, then one for the labels; with several k, each line names its k."""
+    """Yield a line for each group of measures, those for proxies and labels; with several k, each line names its k."""
     for line in _lines(suite, several_k=several_k):
         yield from textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
@@ -34,6 +34,8 @@ def _lines(suite: SuiteRecord, *, several_k: bool) -> Iterator[str]:
             + "  ".join(f"{score.title} {score_text(score)}{_note(score)}" for score in scores)
             + (f" ({'; '.join(new)})" if new else "")
         )
+    if suite.proxies:
+        yield f"{at}gold string looked for, not a fact: {', '.join(suite.proxies)}"
     if suite.labels:
         yield f"{at}labels: " + "  ".join(f"{label} {count}" for label, count in suite.labels.items())
 

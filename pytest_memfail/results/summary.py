@@ -325,12 +325,17 @@ def suite_records(
                 for measure in ((suite.paper_measures if protocol == "paper" else ()) or suite.measures)
             ),
             labels={label: count for label in suite.labels if (count := sum(q.label == label for q in asked))},
+            proxies=tuple(name for name in _proxies(suite) if any(question.group == name for question in asked)),
         )
         for suite in given
-        if suite.measures or suite.labels
+        if suite.measures or suite.labels or _proxies(suite)
         for (name, k), asked in sorted(by_suite.items())
         if name == suite.name and any(question.verdict != ERROR for question in asked)
     )
+
+
+def _proxies(suite: Suite) -> list[str]:
+    return [f"{task}.{part.name}" for task, parts in suite.parts.items() for part in parts if part.is_proxy]
 
 
 def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRecord:

@@ -93,8 +93,12 @@ def test_full_context_holds_everything(mab: Mab) -> None:
             *[f"mab_{task} *100.0 *" for task in ("retrieval.ruler_qa1", "retrieval.ruler_qa2", "forgetting.sh_1k")],
             "substring_em sh -  mh -  mean -  right, fact not shown - (needs a test-taker)",
             "overall (mean of 4 categories) - (needs a test-taker; needs a test-taker and a model as judge; *",
+            "gold string looked for, not a fact: mab_retrieval.ruler_qa1, mab_retrieval.ruler_qa2,",
+            "  mab_retrieval.eventqa_full, mab_understanding.detective, mab_forgetting.mh_1k",
         ]
     )
+    (suite,) = mab.project.record()[-1]["suites"]
+    assert len(suite["proxies"]) == 5
 
 
 @pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
@@ -141,6 +145,7 @@ def test_a_system_that_shows_only_what_came_first(mab: Mab) -> None:
     result = mab.run(f"--memfail-tasks={SINGLE}", system="first")
     labels = Counter(line.get("label") for line in mab.questions())
     assert labels["stale_value"] >= 3
+    result.stdout.no_fnmatch_line("*gold string*")  # each of these facts is annotated
     assert {line["verdict"] for line in mab.questions() if line.get("label")} == {"not_retrieved"}
     result.stdout.fnmatch_lines([f"labels: stale_value {labels['stale_value']}"])
 

@@ -95,7 +95,7 @@ def test_a_judge_that_needs_kinds_has_its_name_before_they_are_known():
 
 def suite(name, kinds=None, answers=None):
     source = Source("https://example.org", "MIT", {"one": ("one.json",)})
-    return Suite(name, "", source, lambda _: (), kinds=kinds or {}, answers=answers or {})
+    return Suite(name, source, lambda _: (), kinds=kinds or {}, answers=answers or {})
 
 
 def test_judges_know_the_kinds_of_memfail_and_of_the_suites():

@@ -36,7 +36,6 @@ SOURCE: Final = Source(
     url="https://huggingface.co/datasets/IAAR-Shanghai/HaluMem",
     licence="CC BY-NC-ND 4.0",
     files={"medium": ("HaluMem-Medium.jsonl",), "long": ("HaluMem-Long.jsonl",), OURS: (SAMPLE,)},
-    paper="2511.03506",
     size="20 users",
 )
 PARTS: Final = (
@@ -88,7 +87,6 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
 FILES: Final = Published(NAME, SOURCE, "users", shipped_users)
 SUITE: Final = Suite(
     name=NAME,
-    title="HaluMem",
     source=SOURCE,
     load=load,
     parts={NAME: PARTS},

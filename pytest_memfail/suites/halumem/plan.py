@@ -56,7 +56,6 @@ def task_of(
         data_hash=sha,
         description="what a memory extracts, updates and answers after each of many sessions",
         suite=NAME,
-        k=K,
         variant=variant,
     )
 

@@ -55,7 +55,6 @@ SOURCE: Final = Source(
     url="https://huggingface.co/datasets/ai-hyz/MemoryAgentBench",
     licence="MIT",
     files={"main": PATTERNS, "all": PATTERNS, f"main{LARGE}": PATTERNS, f"all{LARGE}": PATTERNS},
-    paper="2507.05257",
     size="27 rows",
 )
 
@@ -169,7 +168,6 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
 
 SUITE: Final = Suite(
     name=NAME,
-    title="MemoryAgentBench",
     source=SOURCE,
     load=load,
     parts=PARTS,

@@ -114,7 +114,6 @@ def task_of(
         data_hash=sha,
         description=DESCRIPTIONS[name],
         suite=NAME,
-        k=10,
         variant=variant,
     )
 

@@ -41,7 +41,6 @@ SOURCE: Final = Source(
         "nofiller": ("meme_nofiller.json",),
         OURS: (SAMPLE,),
     },
-    paper="2605.12477",
     size="100 episodes",
 )
 PARTS: Final = (
@@ -94,7 +93,6 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
 FILES: Final = Published(NAME, SOURCE, "episodes", shipped_episodes, sizes={"128k": "40 episodes"})
 SUITE: Final = Suite(
     name=NAME,
-    title="MEME",
     source=SOURCE,
     load=load,
     parts={NAME: PARTS},

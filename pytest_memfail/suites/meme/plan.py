@@ -70,7 +70,6 @@ def task_of(rows: Sequence[JsonRow[Episode]], path: Path, sha: str, variant: str
         data_hash=sha,
         description="facts that change, depend on each other and are taken back, over many sessions",
         suite=NAME,
-        k=5,
         variant=variant,
     )
 

@@ -252,7 +252,7 @@ def test_a_folder_of_several_suites(tmp_path):
     (tmp_path / "meme").mkdir()
     write(tmp_path / "meme", name="meme_nofiller.json")
     (task,) = SUITE.load(SuiteRequest(tmp_path, "nofiller"))
-    assert (task.variant, task.licence, task.suite, task.k) == ("nofiller", "CC BY 4.0", "meme", 5)
+    assert (task.variant, task.licence, task.suite) == ("nofiller", "CC BY 4.0", "meme")
     assert list(SUITE.faults(tmp_path)) == []
 
 
