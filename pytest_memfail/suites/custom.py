@@ -228,7 +228,7 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
         evidence=evidence,
         licence="the user's own",
         data_hash=combined_hash(sha.hexdigest(), *hashes) if hashes else sha.hexdigest(),
-        description=f"own cases below {root.name}",
+        description=f"your own cases below {root.name}",
     )
 
 

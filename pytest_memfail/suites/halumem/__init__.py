@@ -39,9 +39,13 @@ SOURCE: Final = Source(
     size="20 users",
 )
 PARTS: Final = (
-    TaskPart("added", "what a session added, and whether its dialogue supports it; needs a model", (SUMMARY_ERROR,)),
-    TaskPart("points", "what a memory is to keep of a session", (NOT_STORED, SUMMARY_ERROR)),
-    TaskPart("distractors", "what only the assistant said, which is not to be kept; needs a model", (SUMMARY_ERROR,)),
+    TaskPart(
+        "added", "the memories that a session added: does its dialogue support them? Needs a model", (SUMMARY_ERROR,)
+    ),
+    TaskPart("points", "points that a memory must keep from a session", (NOT_STORED, SUMMARY_ERROR)),
+    TaskPart(
+        "distractors", "points that only the assistant said, which must not be kept; needs a model", (SUMMARY_ERROR,)
+    ),
     TaskPart("update", "a point that replaces an earlier one", (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED)),
     TaskPart("qa", "questions after a session", (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED, REASONING_ERROR)),
 )

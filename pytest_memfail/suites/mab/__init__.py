@@ -84,13 +84,13 @@ PARTS: Final = {
     ),
     FORGETTING: (
         *(
-            TaskPart(f"sh_{size}", "one fact, of which a later one holds", (NOT_RETRIEVED, SUMMARY_ERROR, *_STAGES[2:]))
+            TaskPart(f"sh_{size}", "one fact that a later one replaces", (NOT_RETRIEVED, SUMMARY_ERROR, *_STAGES[2:]))
             for size in SIZES
         ),
         *(TaskPart(f"mh_{size}", "a chain of facts that changed", _STAGES, is_proxy=True) for size in SIZES),
     ),
 }
-LABELS: Final = {STALE: "only a replaced value was there, or stood as the newest, or was given as the answer"}
+LABELS: Final = {STALE: "only a replaced value was found, or it appeared to be the newest, or it was the answer"}
 
 
 def shipped_rows() -> Path:

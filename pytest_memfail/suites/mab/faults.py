@@ -59,7 +59,7 @@ def warnings_of(row: Row, titles: Titles | None = None) -> Iterator[Fault]:
         name for name, golds in zip(row.question_ids(), row.answers, strict=True) if not any(map(str.strip, golds))
     ]
     if empty:
-        yield "answers", f"{len(empty)} have no gold answer, so that no answer is right: {_some(empty)}"
+        yield "answers", f"{len(empty)} have no gold answer, so no answer can be right: {_some(empty)}"
     if len(row.context) < SHORT_CONTEXT:
         yield "context", f"has {len(row.context)} characters; a context below {SHORT_CONTEXT} is easily kept whole"
     ids = row.metadata.qa_pair_ids or []

@@ -125,13 +125,13 @@ def find_fact(evidence: Evidence, texts: Sequence[str]) -> Found:
     entries = tuple(dict.fromkeys([*stated, *(index.entry[at] for at, _ in old)]))
     if not current:
         if old:
-            reason = f"only a value that was replaced is stated: {given}"
+            reason = f"only a replaced value is stated: {given}"
             return Found(False, False, reason, entries, (value,), STALE)
         return Found(False, False, "nothing states the fact", missing=(evidence.text,))
     own = _NUMBERED.match(evidence.source)
     if max(current) >= latest or (own and any(index.all[at].number == int(own[1]) for at in current)):
         return Found(True, True, "the fact is stated, as the newest of its kind", stated)
-    reason = f"a value that was replaced comes later, and no number says otherwise: {given}"
+    reason = f"a replaced value comes later, and no number shows that it is older: {given}"
     return Found(True, False, reason, entries, (value,), STALE)
 
 

@@ -33,7 +33,7 @@ from pytest_memfail.suites.mab.scores import norm
 from pytest_memfail.suites.mab.titles import Titles
 
 DESCRIPTIONS: Final = {
-    RETRIEVAL: "answers that stand somewhere in a long text",
+    RETRIEVAL: "answers stated somewhere in a long text",
     LEARNING: "labels learned from examples in a long text",
     UNDERSTANDING: "questions about a whole novel",
     FORGETTING: "numbered facts, of which later ones replace earlier ones",

@@ -68,7 +68,7 @@ async def ask_summary(asker: Asker, question: Question, evidence: Sequence[Evide
     score = f1(precision, recall) if fluency.fluent else 0.0
     lost = [point for number, point in enumerate(points, 1) if number not in conveyed.numbers]
     reason = (
-        f"F1 {score:.2f}: {len(points) - len(lost)} of {len(points)} key points, {precision:.0%} of its sentences borne out"
+        f"F1 {score:.2f}: {len(points) - len(lost)} of {len(points)} key points, {precision:.0%} of its sentences supported"
         + ("" if fluency.fluent else ", and it is not fluent")
     )
     return StageResult("passed" if score >= PASSES_AT else "failed", reason, missing=tuple(lost), score=score)

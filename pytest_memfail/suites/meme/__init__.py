@@ -44,12 +44,12 @@ SOURCE: Final = Source(
     size="100 episodes",
 )
 PARTS: Final = (
-    TaskPart("before", "what holds before anything changes; enters no score", (NOT_STORED, NOT_RETRIEVED)),
-    TaskPart("recall", "one text to the letter", (SUMMARY_ERROR, NOT_RETRIEVED)),
+    TaskPart("before", "a fact before the change; not part of the score", (NOT_STORED, NOT_RETRIEVED)),
+    TaskPart("recall", "one text word for word", (SUMMARY_ERROR, NOT_RETRIEVED)),
     TaskPart("aggregation", "several facts of different sessions in one answer", (NOT_RETRIEVED,)),
     TaskPart("tracking", "all values of a fact in their order", (NOT_STORED, NOT_RETRIEVED)),
     TaskPart("deletion", "a fact that the user asked to forget", (NOT_STORED, REASONING_ERROR)),
-    TaskPart("cascade", "a value that follows from a change by a rule", (NOT_RETRIEVED, REASONING_ERROR)),
+    TaskPart("cascade", "a value that follows from a change and a rule", (NOT_RETRIEVED, REASONING_ERROR)),
     TaskPart("absence", "a value that a change made uncertain", (NOT_RETRIEVED, REASONING_ERROR)),
 )
 

@@ -74,7 +74,7 @@ def find_order(evidence: Evidence, texts: Sequence[str]) -> Found:
     places = [entries.hits(step) for step in steps]
     known = [hits for hits in places if hits]
     if len(known) < 2:
-        return Found(False, False, f"{len(known)} of {len(steps)} values are there, which makes no order")
+        return Found(False, False, f"{len(known)} of {len(steps)} values are found, so there is no order to check")
     firsts = [hits[0] for hits in known]
     relied = tuple(dict.fromkeys(hit.entry for hit in firsts))
     rising = all(one.first < other.first for one, other in itertools.pairwise(firsts))
@@ -106,7 +106,7 @@ def find_change(evidence: Evidence, texts: Sequence[str]) -> Found:
                 return Found(True, False, "part of the new value is stated", (hit.entry,), (value,))
             if entries.near(hit) & topic - set(words(value)):
                 return Found(True, True, "the new value is stated", (hit.entry,))
-    return _absent(evidence, entries, f"nothing says that it became {value}")
+    return _absent(evidence, entries, f"nothing states that it became {value}")
 
 
 def find_dependency(evidence: Evidence, texts: Sequence[str]) -> Found:
@@ -188,7 +188,7 @@ def _drawn(evidence: Evidence, entries: Entries) -> Found | None:
             is_marked = marks_present(sentence) or marks_past(sentence)
             # "leaving Harrowmere: moped" is the rule in short, "moped, since leaving Harrowmere" is not
             if is_marked if others & sources else others & topic or marks_present(sentence):
-                return Found(True, True, f"the store states as current what follows: {value}", (hit.entry,))
+                return Found(True, True, f"the store states the derived value as current: {value}", (hit.entry,))
     return None
 
 

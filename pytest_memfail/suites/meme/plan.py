@@ -68,7 +68,7 @@ def task_of(rows: Sequence[JsonRow[Episode]], path: Path, sha: str, variant: str
         evidence=evidence,
         licence=licence,
         data_hash=sha,
-        description="facts that change, depend on each other and are taken back, over many sessions",
+        description="facts that change, depend on each other and are deleted, over many sessions",
         suite=NAME,
         variant=variant,
     )

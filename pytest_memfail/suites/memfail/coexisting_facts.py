@@ -84,5 +84,5 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
         evidence=evidence,
         licence=LICENCE,
         data_hash=rows.sha256,
-        description="two to five preferences of one category that hold at once",
+        description="two to five preferences of one category that are true at the same time",
     )

@@ -81,5 +81,5 @@ def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed
         evidence=evidence,
         licence=LICENCE,
         data_hash=rows.sha256,
-        description="rules that hold only under a condition, hidden in essays",
+        description="rules that apply only under a condition, hidden in essays",
     )

@@ -93,5 +93,5 @@ def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: in
         evidence=evidence,
         licence=LICENCE,
         data_hash=rows.sha256,
-        description="chains of one to three hops whose links are stored apart",
+        description="chains of one to three hops whose links are stored separately",
     )

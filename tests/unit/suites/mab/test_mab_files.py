@@ -171,7 +171,7 @@ def test_warnings(tmp_path):
         "warning: row 4 (ruler_qa1_197K): answers: 1 gold answers are so short that nearly any answer contains them: qa1-no0",
         "warning: row 5 (infbench_sum_eng_shots2): metadata.keypoints: got nothing, expected the key points of the text; "
         "its summary is not scored",
-        "warning: row 5 (infbench_sum_eng_shots2): answers: 2 have no gold answer, so that no answer is right: sum-no0, "
+        "warning: row 5 (infbench_sum_eng_shots2): answers: 2 have no gold answer, so no answer can be right: sum-no0, "
         "sum-no1",
     ]
 

@@ -81,14 +81,14 @@ def test_only_the_fact_itself_is_relied_on(task):
 def test_only_the_replaced_value(task, texts):
     found = find(task, "sh-no0", *texts)
     assert (found.present, found.faithful, found.label) == (False, False, "stale_value")
-    assert found.reason == "only a value that was replaced is stated: Varda"
+    assert found.reason == "only a replaced value is stated: Varda"
     assert found.entries == (0,)
 
 
 def test_the_replaced_value_comes_later_and_numbers_are_gone(task):
     found = find(task, "sh-no0", "The capital of Selm is Ostry.", "The capital of Selm is Varda.")
     assert (found.present, found.faithful, found.label) == (True, False, "stale_value")
-    assert "no number says otherwise: Varda" in found.reason
+    assert "no number shows that it is older: Varda" in found.reason
     assert found.entries == (0, 1)
 
 
