@@ -223,9 +223,9 @@ def measured(scenario: Scenario, pairs: int, seed: int) -> dict[str, Any]:
     found = fired(scenario, before, after)
     found[WITH_ANCHOR] = anchored(scenario, simulate(scenario, pairs, rng)[0], before, after)
     for i in range(min(REPLAYED, pairs)):
-        told = replay(scenario, before[i].tolist(), after[i].tolist())
-        if told != {text: bool(found[text][i]) for text in told}:
-            raise SystemExit(f"{scenario.name}, pair {i}: the gate says {told}, the simulation does not")
+        decided = replay(scenario, before[i].tolist(), after[i].tolist())
+        if decided != {text: bool(found[text][i]) for text in decided}:
+            raise SystemExit(f"{scenario.name}, pair {i}: the gate says {decided}, the simulation does not")
     flips = (before != after).sum(1)
     return {
         "scenario": scenario.name,

@@ -103,8 +103,8 @@ def _parts(evidence: Evidence) -> list[Part]:
         if len(details) == 2:
             return [*parts, _listed(details[0], "cause"), _listed(details[1], "core")]
     elif evidence.telling or evidence.asked:
-        told = evidence.telling or ((evidence.value,) if evidence.value else ())
-        parts = [*(Part(text, "core") for text in told), Part(evidence.asked or "", "topic")]
+        statements = evidence.telling or ((evidence.value,) if evidence.value else ())
+        parts = [*(Part(text, "core") for text in statements), Part(evidence.asked or "", "topic")]
     elif evidence.value or evidence.taken_back:
         parts = [Part(evidence.value or evidence.source, "core"), Part(evidence.subject or "", "topic")]
     else:

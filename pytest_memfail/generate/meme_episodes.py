@@ -114,13 +114,13 @@ class MemeEpisodes:
         """Request the sessions with facts, and then the fillers of the episodes whose sessions with facts are complete."""
         chats: dict[int, Chat] = {}
         await run_stage(session, self._sessions, range(1, self._request.n * SESSIONS + 1), chats)
-        told = [o.number for o in self._outlines if all(_number(o.number, at, SESSIONS) in chats for at in _AT)]
+        written = [o.number for o in self._outlines if all(_number(o.number, at, SESSIONS) in chats for at in _AT)]
         fillers: dict[int, Chat] = {}
-        await run_stage(session, self._fillers, self._filler_numbers(told), fillers)
+        await run_stage(session, self._fillers, self._filler_numbers(written), fillers)
         texts = {self._fillers.title(n): " ".join(p.user for p in fillers[n].turns) for n in sorted(fillers)}
         repeats = distinct(texts, ESSAY_LIKENESS, lambda title: title)
         hay = {n: chat for n, chat in fillers.items() if self._fillers.title(n) not in repeats}
-        complete = [n for n in told if all(number in fillers for number in self._filler_numbers([n]))]
+        complete = [n for n in written if all(number in fillers for number in self._filler_numbers([n]))]
         episodes = [self._episode(self._outlines[number - 1], chats, hay) for number in complete]
         counts = {
             "wanted": self._request.n,
@@ -177,10 +177,10 @@ class MemeEpisodes:
         places = sorted(rng.randrange(SESSIONS) for _ in range(self._request.fillers))
         hay = [n for n in self._filler_numbers([number]) if n in fillers]
         order: list[tuple[Chat, tuple[Given, ...] | None]] = []
-        told: list[int] = []
+        fact_sessions: list[int] = []
         for at in _AT:
             order += [(fillers[n], None) for n, place in zip(hay, places, strict=False) if place == at]
-            told.append(len(order))
+            fact_sessions.append(len(order))
             order.append((chats[_number(number, at, SESSIONS)], outline.sessions[at]))
         name, moment = f"{outline.domain.code}_g{seed}_{number:03d}", START
         asked, sessions, facts = {}, [], 0
@@ -200,9 +200,9 @@ class MemeEpisodes:
                     "gold_facts": gold,
                 }
             )
-            if at in (told[BEFORE - 1], told[-1]):
+            if at in (fact_sessions[BEFORE - 1], fact_sessions[-1]):
                 asked[at] = {"timestamp": _shown(time.replace(hour=22)), "position_after_session": at}
-        early, late = (asked[told[at]] for at in (BEFORE - 1, SESSIONS - 1))
+        early, late = (asked[fact_sessions[at]] for at in (BEFORE - 1, SESSIONS - 1))
         root = outline.root
         return {
             "episode_id": name,
@@ -218,7 +218,7 @@ class MemeEpisodes:
                 for target, source in outline.sources.items()
             ],
             "tasks": list(KINDS.values()),
-            "evidence_session_indices": told,
+            "evidence_session_indices": fact_sessions,
             "sessions": sessions,
             "before_questions": {**early, "questions": list(_before(outline))},
             "after_questions": {**late, "questions": list(_after(outline))},

@@ -383,9 +383,9 @@ def draw(number: int, seed: int) -> Outline:
     wish = f"Please forget {domain.mine(deleted)}: delete it and never bring it up again."
     events = [change, Given(deleted, "", wish, True, "deletion")]
     late = _late(rng, updates, events)
-    told = tuple(tuple(facts) for facts in (*early, *late))
+    sessions = tuple(tuple(facts) for facts in (*early, *late))
     voice = rng.choice(VOICES)
-    return Outline(number, domain, voice, root, tasks, before, after, steps, sources, told)
+    return Outline(number, domain, voice, root, tasks, before, after, steps, sources, sessions)
 
 
 def _names(rng: random.Random) -> Iterator[str]:

@@ -146,10 +146,10 @@ def _about_entries(fact: Mapping[str, Any], block: str) -> dict[str, Any]:
 
 def _about_suite(fact: Mapping[str, Any], entries: Sequence[tuple[int, str]], *, has_state: bool) -> dict[str, Any]:
     """Return the reply about a suite's own kind of evidence: the words of its value, or that something has ended."""
-    told = fact.get("fact") or fact.get("said", "")
-    wanted = told if fact.get("taken_back") else fact.get("value") or told
+    statement = fact.get("fact") or fact.get("said", "")
+    wanted = statement if fact.get("taken_back") else fact.get("value") or statement
     share, closest = max((_share(wanted, text), -number) for number, text in entries)
-    present, faithful = share >= PRESENT, share == 1.0 or (share >= PRESENT and wanted is told)
+    present, faithful = share >= PRESENT, share == 1.0 or (share >= PRESENT and wanted is statement)
     reply: dict[str, Any] = {
         "reason": f"{share:.0%} of its words are in one entry",
         "entries": [-closest] if present else [],

@@ -161,9 +161,9 @@ class Session(_Model):
         that states the value, or that asks to forget it, and uses the number alone only if there is none.
         """
         users = [at for at, turn in enumerate(self.conversation) if turn.role == "user"]
-        told = fact.conveyed_in_turn or 0
-        guesses = [told, told - 1, *users[max(0, told - 1) : told + 1]]
-        places = [*(at for at in guesses if at in users), *sorted(users, key=lambda at: abs(at - told))]
+        number = fact.conveyed_in_turn or 0
+        guesses = [number, number - 1, *users[max(0, number - 1) : number + 1]]
+        places = [*(at for at in guesses if at in users), *sorted(users, key=lambda at: abs(at - number))]
         for at in places:
             content = self.conversation[at].content
             if marks_removal(content) if is_removal else states(content, fact.value):
@@ -239,9 +239,9 @@ class Episode(_Model):
     def old(self, entity: str) -> str:
         """Return the value of an entity before the change."""
         item = self.before_of(entity)
-        told = item.entity_values.get(entity, [item.gold] if len(item.entity) == 1 else []) if item else []
+        values = item.entity_values.get(entity, [item.gold] if len(item.entity) == 1 else []) if item else []
         state = self.entities.get(entity)
-        return next((v for v in (*told[-1:], state.before if state else "") if v), "")
+        return next((v for v in (*values[-1:], state.before if state else "") if v), "")
 
 
 def states(text: str, value: str) -> bool:

@@ -292,7 +292,7 @@ class McpMemory(RemoteMemory):
     command: Annotated[Command | None, Field(description="Starts the server, in the folder of this file")] = None
     url: Annotated[str | None, Field(pattern="^https?://[^/]", description="Where the server is")] = None
     env: Annotated[dict[str, str], Field(description="Variables of the server's environment")] = {}
-    start_timeout: Annotated[Seconds, Field(description="Seconds until the server has told its tools")] = 60.0
+    start_timeout: Annotated[Seconds, Field(description="Seconds for the server to start and list its tools")] = 60.0
     open: McpCall | None = None
     write: McpCall | None = None
     search: McpCall | None = None
