@@ -233,7 +233,10 @@ def needs_endpoint(model: str) -> str:
 
 def has_endpoint() -> bool:
     """Return whether the environment configures an endpoint."""
-    return bool(os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"))
+    from pytest_memfail.llm import PLACEHOLDER_KEY
+
+    key = os.environ.get("OPENAI_API_KEY")
+    return bool((key and key != PLACEHOLDER_KEY) or os.environ.get("OPENAI_BASE_URL"))
 
 
 def _is_model_tag(name: str) -> bool:

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         TestTaker,
         ToolCall,
     )
+    from pytest_memfail.core.secret_names import secret_strength
     from pytest_memfail.core.secrets import KNOWN, learn_options, mask_known, mask_options, mask_text, public
     from pytest_memfail.core.suite import (
         OURS,
@@ -229,6 +230,7 @@ __all__ = [
     "question_verdict",
     "rank_of",
     "replacing",
+    "secret_strength",
     "worst",
     "write_all",
     "write_whole",
@@ -314,6 +316,7 @@ _HOMES = {
         "SuiteRequest",
         "TaskPart",
     ),
+    "secret_names": ("secret_strength",),
     "secrets": ("KNOWN", "learn_options", "mask_known", "mask_options", "mask_text", "public"),
     "taxonomy": (
         "CORRECT",

@@ -115,6 +115,9 @@ class SystemContext:
 
     chat: Chat | None = None
     """Asks a model at the run's endpoint, for `async` systems; None if no model is named. See `SystemFactory`."""
+    base_url: str | None = None
+    """The store's own address of the run's proxy (`--memfail-proxy`), for clients of an OpenAI-compatible endpoint; None
+    without it."""
 
     def render(self, conversation: Conversation) -> str:
         """Return the conversation as text with each message's role and time, for systems without a time input."""
@@ -136,6 +139,9 @@ factory whose systems ask models through `context.chat` also has a method `model
 A factory whose systems ask no model of any kind declares `calls_model = False`, as an attribute of the function or
 class. Storing then costs nothing, and a run with `--memfail-limit` stores all conversations. It may also be a method
 `calls_model(options)`.
+
+A factory whose systems ask models by themselves may have `replay_ignore`, a list: what differs in their prompts from run
+to run, as for `--memfail-replay-ignore`.
 """
 
 

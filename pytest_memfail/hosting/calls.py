@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from pytest_memfail.core import MemfailError, MemorySystemError, TimedOutError, one_line
 
@@ -21,6 +21,8 @@ T = TypeVar("T")
 Outcomes = tuple[type[BaseException], ...]
 """A test runner's exceptions that are not errors (a skip). They pass through unchanged."""
 
+BESIDE_SECONDS: Final = 0.02
+"""Seconds between two looks at the calls beside one."""
 GRACE_SECONDS: Final = 2.0
 """Seconds that a cancelled call may take to end."""
 
@@ -91,6 +93,17 @@ class DaemonPool(Executor):
             self._idle.release()
 
 
+class ModelCalls(Protocol):
+    """The calls of models that a memory system makes by itself, where somebody watches them."""
+
+    @property
+    def failures(self) -> int:
+        """Return how many failed so far."""
+
+    def fault(self, since: int, *, only_final: bool = False) -> MemfailError | None:
+        """Return a failure after the first `since` ones that no later try made good; perhaps only one that none can."""
+
+
 class Lane:
     """Run the calls of one memory system.
 
@@ -98,8 +111,13 @@ class Lane:
     Thread-bound resources need this (a default SQLite connection).
     """
 
-    def __init__(self, name: str, *, limits: Limits = NO_LIMITS, outcomes: Outcomes = ()) -> None:
+    def __init__(
+        self, name: str, *, limits: Limits = NO_LIMITS, outcomes: Outcomes = (), models: ModelCalls | None = None
+    ) -> None:
         self._name = name
+        self._models = models
+        self._inside: set[object] = set()
+        self._checked = 0
         self._pool = DaemonPool(1, f"memfail-{name}")
         self.reads = 1
         self.writes = 1
@@ -136,7 +154,35 @@ class Lane:
         return result, timed.seconds
 
     async def _call(self, method: str, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
+        """Call a method. Raise the failure of a model call that the system hides: what it lacks is not forgotten by it."""
         what = method if " " in method else f"{method}()"
+        if (models := self._models) is None:
+            return await self._within(what, fn, args, seconds)
+        # what failed between two calls belongs to the next one
+        since = models.failures if self._inside else self._checked
+        self._inside.add(call := object())
+        fault = None
+        try:
+            result = await self._within(what, fn, args, seconds)
+        except MemorySystemError:
+            if (fault := models.fault(since, only_final=True)) is None:
+                raise
+        finally:
+            self._inside.discard(call)
+            if not self._inside:
+                self._checked = models.failures
+        # it may belong to a call beside this one, and be repeated there
+        beside = frozenset(self._inside)
+        while fault is None and (failed := models.fault(since)) is not None:
+            if beside & self._inside:
+                await asyncio.sleep(BESIDE_SECONDS)
+            else:
+                fault = failed
+        if fault is not None:
+            raise type(fault)(f"{what}: a model call of the memory system failed: {fault}")
+        return result
+
+    async def _within(self, what: str, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
         try:
             with raised_as(MemorySystemError, what, outcomes=self._outcomes):
                 if is_async(fn):

@@ -27,7 +27,7 @@ from pytest_memfail.core import (
     WrongTypeError,
     one_line,
 )
-from pytest_memfail.hosting.calls import Captured, Lane, called, guarded, is_async, raised_as
+from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
 from pytest_memfail.hosting.listing import (
     StoredTexts,
     is_listed,
@@ -72,6 +72,8 @@ class HostedStore:
     context: SystemContext
     shelf: Shelf | None = None
     """Where filled stores are kept for later runs; None to always fill this store."""
+    models: ModelCalls | None = None
+    """The model calls of this store's system; None if nobody watches them."""
 
 
 @dataclass(slots=True)
@@ -121,7 +123,7 @@ class OpenSystem:
         if attempt > 1:  # a hung call may still write to the old path
             path = job.context.path.with_name(f"{job.context.path.name}-{attempt}")
             self._context = replace(job.context, path=path, store_id=f"{job.context.store_id}-{attempt}")
-        self.lane = Lane(job.id, limits=resources.limits, outcomes=resources.outcomes)
+        self.lane = Lane(job.id, limits=resources.limits, outcomes=resources.outcomes, models=job.models)
         self._system: Any = None
         self._reuse: Reuse | None = None
         self._retries: Retries | None = None

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_memfail.llm.address import check_sdk
+    from pytest_memfail.llm.address import PLACEHOLDER_KEY, check_address, check_sdk
     from pytest_memfail.llm.cache import CacheSummary, ResponseCache
     from pytest_memfail.llm.chat import SystemChat
     from pytest_memfail.llm.client import ModelClient
@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from pytest_memfail.llm.ledger import Ledger, Spent, Totals
     from pytest_memfail.llm.patience import Clock
     from pytest_memfail.llm.prices import Price, Prices
+    from pytest_memfail.llm.proxy import Proxy, StoreCalls
+    from pytest_memfail.llm.replay_ignore import check_patterns
     from pytest_memfail.llm.test_taker import ModelTestTaker
     from pytest_memfail.llm.tokens import count_tokens, first_tokens, why_approximate
 
 __all__ = [
+    "PLACEHOLDER_KEY",
     "AuthError",
     "BudgetError",
     "CacheMissError",
@@ -50,16 +53,20 @@ __all__ = [
     "ModelTestTaker",
     "Price",
     "Prices",
+    "Proxy",
     "RateLimitError",
     "RefusalError",
     "ReplyError",
     "RequestError",
     "ResponseCache",
     "Spent",
+    "StoreCalls",
     "SystemChat",
     "Totals",
     "Usage",
     "WaitError",
+    "check_address",
+    "check_patterns",
     "check_sdk",
     "count_tokens",
     "first_tokens",
@@ -67,6 +74,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "PLACEHOLDER_KEY": "address",
     "CacheSummary": "cache",
     "Clock": "patience",
     "Completion": "completion",
@@ -75,11 +83,15 @@ _HOMES = {
     "ModelTestTaker": "test_taker",
     "Price": "prices",
     "Prices": "prices",
+    "Proxy": "proxy",
     "ResponseCache": "cache",
     "Spent": "ledger",
+    "StoreCalls": "proxy",
     "SystemChat": "chat",
     "Totals": "ledger",
     "Usage": "completion",
+    "check_patterns": "replay_ignore",
+    "check_address": "address",
     "check_sdk": "address",
     "count_tokens": "tokens",
     "first_tokens": "tokens",

@@ -15,6 +15,8 @@ from pytest_memfail.llm.errors import AuthError
 OPENAI_URL: Final = "https://api.openai.com/v1"
 NO_KEY: Final = "none"
 """Sent to other endpoints than OpenAI's if no key is set: most local ones need none, but the SDK requires one."""
+PLACEHOLDER_KEY: Final = "memfail-no-key"
+"""Stands in OPENAI_API_KEY where the proxy runs and no key is set, because SDKs want one; never sent."""
 MASK: Final = "***"
 LEAST_KNOWN: Final = 8
 """The minimum length of a key to be masked in replies too; a shorter one (`ollama`) is an ordinary word."""
@@ -28,6 +30,11 @@ def check_sdk() -> None:
     """
     if find_spec("openai") is None:
         raise UsageError("a model is named, but the package openai is not installed; run: pip install openai")
+
+
+def check_address(url: str) -> None:
+    """Raise `UsageError` unless this is a base URL; its secrets are masked from now on."""
+    Address(url, None)
 
 
 class Address:
@@ -61,6 +68,8 @@ class Address:
         self.login: str | None = None
         """The value of a Basic authorization header, if the URL has a user and password."""
         self._key = (api_key if api_key is not None else os.environ.get("OPENAI_API_KEY", "")).strip()
+        if self._key == PLACEHOLDER_KEY:
+            self._key = ""
         secrets = [self._key]
         if parts.username is not None:
             user, password = unquote(parts.username), unquote(parts.password or "")

@@ -126,9 +126,10 @@ class ResponseCache:
         )
         self._run("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def endpoints(self) -> list[str]:
-        """Return the endpoints with stored replies, sorted."""
-        return [row[0] for row in self._run("SELECT DISTINCT endpoint FROM replies ORDER BY endpoint")]
+    def endpoints(self, prefix: str = "http") -> list[str]:
+        """Return the endpoints with stored replies that start with the prefix, sorted; the proxy's have another one."""
+        found = self._run("SELECT DISTINCT endpoint FROM replies ORDER BY endpoint")
+        return [row[0] for row in found if row[0].startswith(prefix)]
 
     def summary(self) -> CacheSummary:
         """Return entries, size and age, for `memfail cache show`."""

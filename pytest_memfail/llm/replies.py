@@ -40,7 +40,7 @@ def read_reply(body: bytes) -> WireReply:
         raise ReplyError(f"not a chat completion: {_quoted(body.decode('utf-8', 'replace'))}") from None
     if not isinstance(text, str):
         raise ReplyError(f"not a text: {_quoted(text)}")
-    return WireReply(_sendable(text), refusal, choice.get("finish_reason"), _usage(data.get("usage")), calls)
+    return WireReply(_sendable(text), refusal, choice.get("finish_reason"), read_usage(data.get("usage")), calls)
 
 
 def check_reply(reply: WireReply, *, tools: bool = False) -> str:
@@ -97,13 +97,16 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _usage(data: Any) -> Usage:
+def read_usage(data: Any) -> Usage:
+    """Return the usage that a reply reports, by the names of chat completions or of responses."""
     if not isinstance(data, dict):
         return Usage()
-    details = data.get("prompt_tokens_details")
+    details = data.get("prompt_tokens_details") or data.get("input_tokens_details")
     cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    prompt = _count(data.get("prompt_tokens"))
-    return Usage(prompt, _count(data.get("completion_tokens")), min(cached, prompt))
+    prompt = _count(data.get("prompt_tokens")) or _count(data.get("input_tokens"))
+    return Usage(
+        prompt, _count(data.get("completion_tokens")) or _count(data.get("output_tokens")), min(cached, prompt)
+    )
 
 
 def _count(value: object) -> int:

@@ -89,6 +89,10 @@ if TYPE_CHECKING:
     from pytest_memfail.results import Summary
 
 
+NO_CALL: Final = (
+    "--memfail-proxy saw no call of the memory system: it asked no model, or it reads neither OPENAI_BASE_URL nor "
+    "context.base_url when it makes its client"
+)
 PROTOCOLS: Final = {"ours": "ours (our prompts and readings)", "paper": "paper (those of the published harness)"}
 
 
@@ -570,6 +574,8 @@ class Reporting:
             self._results = Loaded(path, self._header, questions, tuple(self._stores), None)
             shown = _short(self._record, self._config) if self._record is not None else None
             spent = tuple(self._config.stash[RUNTIME].spending())
+            if self._run.settings.proxy is not None and not any(row["stage"] == "memory" for row in spent):
+                self._said.append((NO_CALL, True))
             suites = suite_records(questions, self._run.suites, self._header.tasks, self._header.protocol)
             self._summary = replace(self._results.summary(), record=shown, models=spent, suites=suites)
             if not ended_early and self._untrusted() is None:

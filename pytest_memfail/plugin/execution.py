@@ -70,7 +70,7 @@ from pytest_memfail.plugin.run import (
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Chat, Judge, Suite, TestTaker
-    from pytest_memfail.llm import Ledger, ModelClient
+    from pytest_memfail.llm import Ledger, ModelClient, Proxy, ResponseCache
     from pytest_memfail.records import QuestionRecord, StoreRecord
 
 T = TypeVar("T")
@@ -370,6 +370,7 @@ class Runtime:
         self._routing = Routing(run.config)
         self._stands: Stands | None = None
         self._ahead = process == "main"  # under xdist the next store may be another worker's
+        self._endpoint = os.environ.get("OPENAI_BASE_URL", "")  # before the proxy names itself
 
     def plan(self, items: Sequence[tuple[pytest.Item, Asked]]) -> None:
         """Record the selected items in the order in which they will run."""
@@ -383,6 +384,8 @@ class Runtime:
     def begin_tests(self) -> None:
         """Start routing prints and logs: the first item is about to run."""
         self._routing.start()
+        if self.run.settings.proxy is not None:  # before fixtures make clients of it
+            self._engine = self._make_engine()
 
     def result(self, item: pytest.Item, asked: Asked, factory: Any, request: pytest.FixtureRequest) -> Result:
         """Return the result of an item's question; fill its store first if necessary.
@@ -461,8 +464,16 @@ class Runtime:
         self._fills += 1
         store_id = f"{unit_digest(unit)}-{self._process}-{self._fills}"
         path = request.getfixturevalue("tmp_path_factory").mktemp(f"memfail-{store_id}")
-        chat = None if self._models is None else self._models.chat
-        context = SystemContext(self._run_id, store_id, path, self.run.settings.system_options, chat=chat)
+        models = self._models
+        calls = models.proxy.store(store_id, unit.id) if models is not None and models.proxy is not None else None
+        context = SystemContext(
+            self._run_id,
+            store_id,
+            path,
+            self.run.settings.system_options,
+            chat=None if models is None else models.chat,
+            base_url=None if calls is None else calls.url,
+        )
         job = StoreJob(
             id=unit.id,
             task=unit.task.name,
@@ -474,6 +485,7 @@ class Runtime:
             suspects=suspects,
             shelf=self._shelf(),
             known=self.run.recorded_of(unit),
+            models=calls,
         )
         opened = self._open[unit.id] = _Open(self._engine.begin(job), path)
         return opened
@@ -489,7 +501,7 @@ class Runtime:
 
             asked = {
                 "options": settings.model_options,
-                "endpoint": os.environ.get("OPENAI_BASE_URL", ""),
+                "endpoint": self._endpoint,
                 "memfail": __version__,  # whose prompt it is
             }
             if settings.assistant_turns and settings.model is not None:
@@ -515,7 +527,7 @@ class Runtime:
 
         settings = self.run.settings
         models = self._models = Models(
-            self.run.config, settings, self._journals, self.run.system_models, self.run.suites
+            self.run.config, settings, self._journals, self.run.system_models, self.run.suites, self.run.replay_ignore
         )
         resources = Resources(
             judge=models.judge,
@@ -597,6 +609,8 @@ class Runtime:
                 self._engine.run(self._models.client.close)
             self._engine.close()
             self._engine = None
+        if self._models is not None and self._models.proxy is not None:
+            self._models.proxy.close()
         for opened in self._open.values():
             shutil.rmtree(opened.path, ignore_errors=True)
         self._open.clear()
@@ -629,12 +643,18 @@ class Models:
         shared: Path | None,
         of_system: Sequence[str] = (),
         suites: Sequence[Suite] = (),
+        replay_ignore: Sequence[str] = (),
     ) -> None:
         """`shared` is a folder that all processes of the run see; None for a run of one process."""
         model = judge_model(config, settings)
         asks = model is not None or settings.model is not None or bool(of_system)
-        self.ledger: Ledger | None = open_ledger(settings, shared) if asks else None
-        self.client = _client(config, settings, self.ledger) if self.ledger is not None else None
+        self.ledger: Ledger | None = open_ledger(settings, shared) if asks or settings.proxy else None
+        cache = _cache(config, settings) if self.ledger is not None else None
+        self.client = _client(settings, self.ledger, cache) if self.ledger is not None and asks else None
+        self.proxy: Proxy | None = None
+        """In front of the memory system's endpoint; started after our own client has read the environment."""
+        if settings.proxy is not None and self.ledger is not None:
+            self.proxy = _proxy(settings.proxy, self.ledger, cache, replay_ignore)
         kinds = judge_names.kinds_of(suites)
         self.judge: Judge = _judge(config, settings, model, self.client, kinds)
         self.test_taker = _test_taker(settings, self.client)
@@ -661,14 +681,27 @@ class Models:
             raise WaitError(said)
 
 
-def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelClient:
-    from pytest_memfail.llm import ModelClient, ResponseCache
+def _proxy(url: str, ledger: Ledger, cache: ResponseCache | None, ignore: Sequence[str]) -> Proxy:
+    from pytest_memfail.llm import Proxy, check_patterns
 
-    cache = None
-    if settings.cache != "off":
-        path = cache_path(config, settings)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        cache = ResponseCache(path, settings.cache)  # type: ignore[arg-type]  # checked in read_settings
+    proxy = Proxy(ledger, cache, base_url=None if url == "on" else url, ignore=check_patterns(ignore))
+    proxy.start()
+    return proxy
+
+
+def _cache(config: pytest.Config, settings: Settings) -> ResponseCache | None:
+    if settings.cache == "off":
+        return None
+    from pytest_memfail.llm import ResponseCache
+
+    path = cache_path(config, settings)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return ResponseCache(path, settings.cache)  # type: ignore[arg-type]  # checked in read_settings
+
+
+def _client(settings: Settings, ledger: Ledger, cache: ResponseCache | None) -> ModelClient:
+    from pytest_memfail.llm import ModelClient
+
     base_url = None
     if cache is not None and settings.cache == "only" and not os.environ.get("OPENAI_BASE_URL"):
         recorded = cache.endpoints()  # a replay needs neither key nor endpoint: it is that of the recording

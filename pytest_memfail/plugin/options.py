@@ -190,6 +190,12 @@ class Given:
         return pytest.UsageError(str(UsageError(f"{self.option.flag}: got {text}, expected {expected}")))
 
 
+_ON_OFF: Final = {
+    **dict.fromkeys(("on", "yes", "true", "1"), True),
+    **dict.fromkeys(("", "off", "no", "false", "0"), False),
+}
+"""What an option with an optional value may say instead of one."""
+
 # -- parsers -------------------------------------------------------------------------------------------------------------
 
 
@@ -350,12 +356,36 @@ def _folders(given: Given) -> Folders:
         raise pytest.UsageError(str(error)) from None
 
 
+def _proxied(given: Given) -> str | None:
+    value = str(given.value or "")
+    if (switch := _ON_OFF.get(value.lower())) is not None:
+        return "on" if switch else None
+    from pytest_memfail.llm import check_address
+
+    if not value.startswith(("http://", "https://")):  # without the = the option would take the next word
+        flag = given.option.flag
+        raise given.wrong(f"on, off or the URL of an endpoint; write {flag}=URL, or {flag}=on before other words")
+    try:
+        check_address(value)
+    except UsageError as error:
+        raise pytest.UsageError(f"{given.option.flag}: {error}") from None
+    return value
+
+
+def _replay_ignore(given: Given) -> tuple[str, ...]:
+    from pytest_memfail.llm import check_patterns
+
+    try:
+        check_patterns(given.value)
+    except UsageError as error:
+        raise pytest.UsageError(f"--memfail-{error}") from None
+    return tuple(given.value)
+
+
 def _reuse_folder(given: Given) -> Path | None:
     value = str(given.value or "")
-    if value.lower() in ("", "off", "no", "false", "0"):
-        return None
-    if value.lower() in ("on", "yes", "true", "1"):
-        return cache_folder(given.config) / "stores"
+    if (switch := _ON_OFF.get(value.lower())) is not None:
+        return cache_folder(given.config) / "stores" if switch else None
     from pytest_memfail.hosting import is_ours
 
     folder = a_path(given)
@@ -495,6 +525,25 @@ class Settings:
         default="on",
     )
     cache_path = Option("PATH", "File of the kept replies (default: in pytest's cache)", a_path)
+    proxy = Option(
+        "URL",
+        "Send the memory system's own model calls through a local endpoint in front of the real one (OPENAI_BASE_URL, or =URL): "
+        "they are cached, counted and held to the budget, like those of the judge",
+        _proxied,
+        bare="on",
+        shared=True,
+        record=lambda url, _: url and "on",  # an address may hold a password
+        rerun=True,
+    )
+    replay_ignore = Option(
+        "NAME|REGEX",
+        "Ignore this part of the memory's prompts when a kept reply is looked up, because it differs between runs: today, uuid, date, "
+        "time, hash, epoch, or a regular expression (default: today and uuid; none removes these)",
+        _replay_ignore,
+        many=True,
+        shared=True,
+        rerun=True,
+    )
     max_cost = Option("USD", "Budget for model calls of all processes; calls stop when it is used up", amount(None))
     max_tokens = Option("N", "Token budget of all processes; calls stop when it is used up", whole(0, None))
     max_wait = Option(

@@ -131,6 +131,8 @@ class Run:
         """Why this run could not be kept; None if it is kept, or need not be."""
         self.system_models: tuple[str, ...] = ()
         """The models that the memory system calls through `context.chat`."""
+        self.replay_ignore: tuple[str, ...] = settings.replay_ignore
+        """What differs in the memory's prompts from run to run, as the options and its factory say."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
 
     def ks(self, task: Task) -> tuple[int, ...]:
@@ -390,6 +392,8 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
             haystacks = HaystackFinder(settings.data.of(MEMFAIL), settings.seed, extra)
             if (own := read_custom(find_cases(config), config.rootpath, haystacks)) is not None:
                 extra.append(own)
+        if settings.proxy is not None and settings.cache == "only":
+            stand_in_for_key(config)
         factory = None if settings.system == SYSTEM_FROM_FIXTURE else find_system(config, settings)
         settings = settings.changed(haystack=haystack_for(factory, settings))
         asked = settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit, settings.haystack
@@ -399,6 +403,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         run.check_selection()
         if factory is not None:
             run.system_models = models_of_system(factory, settings)
+            run.replay_ignore += tuple(getattr(factory, "replay_ignore", ()))
             if settings.reuse_stores is not None and isinstance(factory, type):
                 from pytest_memfail.hosting import check_reusable
 
@@ -577,6 +582,15 @@ def models_of_system(factory: Any, settings: Settings) -> tuple[str, ...]:
     return tuple(ask(f"models() of {settings.system}", named, settings.system_options, settings.model))
 
 
+def stand_in_for_key(config: pytest.Config) -> None:
+    """Set a key in the environment if there is none: a replay needs none, but many systems do not start without one."""
+    from pytest_memfail.llm import PLACEHOLDER_KEY
+
+    if not os.environ.get("OPENAI_API_KEY"):
+        os.environ["OPENAI_API_KEY"] = PLACEHOLDER_KEY
+        config.add_cleanup(lambda: os.environ.__delitem__("OPENAI_API_KEY"))
+
+
 def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[str] = ()) -> None:
     """Check before anything is stored that all models can be called; `of_system` are those of the memory system.
 
@@ -592,9 +606,9 @@ def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[
             raise UsageError(
                 f"--memfail-vary={settings.vary} needs {lacks}, --memfail-repeats above 1, and the cache on"
             )
-    if not models:
+    if not models and settings.proxy is None:
         return
-    if not judge_names.has_endpoint() and settings.cache != "only":
+    if models and not judge_names.has_endpoint() and settings.cache != "only":
         raise UsageError(judge_names.needs_endpoint(models[0]))
     from pytest_memfail.llm import Ledger, check_sdk
 

@@ -22,6 +22,7 @@ from pytest_memfail.systems.connectors.config import (
     read,
 )
 from pytest_memfail.systems.connectors.files import FilesSystem
+from pytest_memfail.systems.connectors.templates import proxied
 
 MODES: Final = ("direct", "agent")
 """direct: the question is the query. agent: a model calls the memory's tools."""
@@ -39,6 +40,11 @@ class ConnectorFactory:
         """Return whether storing may cost money."""
         of_program = not isinstance(self.config, FilesMemory) or self.config.write is not None
         return self._is_agent(options) or (self.config.calls_model and of_program)
+
+    @property
+    def replay_ignore(self) -> list[str]:
+        """What differs in the memory's prompts from run to run."""
+        return self.config.replay_ignore
 
     def models(self, options: Mapping[str, str], default: str | None) -> tuple[str, ...]:
         """Return the model that calls the tools in mode `agent`: the setting `model`, else the run's.
@@ -104,7 +110,7 @@ def _system(context: SystemContext, config: Memory) -> Any:
         from pytest_memfail.systems.connectors.mcp_server import McpConnection
         from pytest_memfail.systems.connectors.remote import RemoteSystem
 
-        return RemoteSystem(context, config, McpConnection(config))
+        return RemoteSystem(context, config, McpConnection(config, proxied(context)))
     assert isinstance(config, CommandMemory)
     return CommandSystem(context, config)
 

@@ -15,7 +15,7 @@ from pytest_memfail.core import Conversation, SystemContext, WrongTypeError, one
 from pytest_memfail.systems.connectors.config import CommandMemory
 from pytest_memfail.systems.connectors.processes import LineProgram
 from pytest_memfail.systems.connectors.settle import Settling
-from pytest_memfail.systems.connectors.templates import filled, plain_conversation
+from pytest_memfail.systems.connectors.templates import filled, places, plain_conversation, proxied
 
 
 class CommandSystem:
@@ -34,11 +34,12 @@ class CommandSystem:
 
     async def open(self) -> None:
         """Start the program and wait until it answers."""
-        places = {"store": self._context.store_id, "folder": str(self._context.path)}
-        config = self._config
-        await self._program.start(filled(config.command, places), config.file.parent, filled(config.env, places))
+        values, config = places(self._context), self._config
+        environment = {**proxied(self._context), **filled(config.env, values)}
+        await self._program.start(filled(config.command, values), config.file.parent, environment)
         try:
-            self._opened = await self._program.ask("open", config.start_timeout, **places)
+            told = {"store": values["store"], "folder": values["folder"]}
+            self._opened = await self._program.ask("open", config.start_timeout, **told)
         except BaseException:
             await self._program.close()
             raise

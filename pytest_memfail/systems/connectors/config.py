@@ -80,6 +80,10 @@ class Memory(Part):
         bool,
         Field(description="false if storing costs nothing: a run with --memfail-limit then stores all conversations"),
     ] = True
+    replay_ignore: Annotated[
+        list[Annotated[str, Field(min_length=1)]],
+        Field(description="What differs in its prompts from run to run, as for --memfail-replay-ignore"),
+    ] = []
     _file: Path = PrivateAttr()
     _given: Path = PrivateAttr()
     _digest: str = PrivateAttr()

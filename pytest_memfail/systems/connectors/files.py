@@ -15,7 +15,7 @@ from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import FilesMemory
 from pytest_memfail.systems.connectors.memory_tool import ROOT, CommandError, MemoryFolder, schemas
 from pytest_memfail.systems.connectors.processes import run_once
-from pytest_memfail.systems.connectors.templates import filled, plain_conversation
+from pytest_memfail.systems.connectors.templates import filled, places, plain_conversation, proxied
 from pytest_memfail.systems.word_index import WordIndex
 
 SPLIT: Final = {"file": None, "paragraph": r"\n[ \t]*\n", "line": r"\n"}
@@ -41,11 +41,16 @@ class FilesSystem:
         """
         self._drop_index()
         if self._config.write is not None:
-            values = {"store": self._context.store_id, "folder": str(self._folder)}
+            values = {**places(self._context), "folder": str(self._folder)}
             command = [str(word) for word in filled(self._config.write, values)]
             given = json.dumps(plain_conversation(conversation)).encode()
             await run_once(
-                f"the command {command[0]!r}", command, self._config.file.parent, given, self._config.timeout
+                f"the command {command[0]!r}",
+                command,
+                self._config.file.parent,
+                given,
+                self._config.timeout,
+                proxied(self._context),
             )
             return
         number = sum(1 for _ in self._folder.iterdir()) + 1

@@ -20,9 +20,9 @@ from pytest_memfail.systems.connectors.templates import filled
 class McpConnection:
     """A session with the server, in its own task, because the SDK must close it in the task that opened it."""
 
-    def __init__(self, config: McpMemory) -> None:
-        """Configure the connection without opening it."""
-        self._config = config
+    def __init__(self, config: McpMemory, environment: Mapping[str, str]) -> None:
+        """Configure the connection without opening it; `environment` has more variables for a server that is started."""
+        self._config, self._environment = config, environment
         self._session: Any = None
         self._about: dict[str, str] = {}
         self._closing = asyncio.Event()
@@ -160,7 +160,7 @@ class McpConnection:
                 server = StdioServerParameters(
                     command=program,
                     args=arguments,
-                    env={**os.environ, **filled(config.env, places)},
+                    env={**os.environ, **self._environment, **filled(config.env, places)},
                     cwd=config.file.parent,
                 )
                 yield await stack.enter_async_context(stdio_client(server, errlog=self._errors))

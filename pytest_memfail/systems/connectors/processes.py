@@ -158,14 +158,17 @@ async def exit_code(process: asyncio.subprocess.Process, seconds: float) -> int 
     return process.returncode
 
 
-async def run_once(what: str, command: Sequence[str], folder: Path, given: bytes, timeout: float) -> None:
-    """Run a program to completion, with `given` on its stdin.
+async def run_once(
+    what: str, command: Sequence[str], folder: Path, given: bytes, timeout: float, environment: Mapping[str, str]
+) -> None:
+    """Run a program to completion, with `given` on its stdin and these variables besides our own.
 
     Raises `MemorySystemError` if it fails or does not end within `timeout` seconds.
     """
     process = await asyncio.create_subprocess_exec(
         *leashed(command),
         cwd=folder,
+        env={**os.environ, **environment},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,

@@ -13,7 +13,7 @@ from pytest_memfail.core import Conversation, SystemContext, WrongTypeError
 from pytest_memfail.systems.connectors.config import RemoteMemory
 from pytest_memfail.systems.connectors.picks import all_pages, picked
 from pytest_memfail.systems.connectors.settle import Settling
-from pytest_memfail.systems.connectors.templates import filled, places_of, stored_values
+from pytest_memfail.systems.connectors.templates import filled, places, places_of, stored_values
 
 
 class Connection(Protocol):
@@ -41,7 +41,7 @@ class RemoteSystem:
         """Configure the store without connecting."""
         self._context, self._config, self._connection = context, config, connection
         # a server may keep the stores of earlier runs, whose ids are the same
-        self._places = {"store": f"{context.store_id}-{uuid.uuid4().hex[:8]}", "folder": str(context.path)}
+        self._places = {**places(context), "store": f"{context.store_id}-{uuid.uuid4().hex[:8]}"}
         self._is_open = False
         self.concurrent_reads = config.concurrent_reads
         self._settling: Settling | None = None

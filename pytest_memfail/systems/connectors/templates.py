@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, Message, UnknownNameError, UsageError, learn_options
+from pytest_memfail.core import Conversation, Message, SystemContext, UnknownNameError, UsageError, learn_options
 
-PLACES: Final = frozenset({"store", "folder"})
-"""The id of a store, unique over runs, and its private folder."""
+PLACES: Final = frozenset({"store", "folder", "base_url"})
+"""The id of a store, unique over runs, its private folder, and the address for its model calls."""
+URL_VARIABLE: Final = "OPENAI_BASE_URL"
 STORED: Final = PLACES | {"text", "content", "role", "messages", "conversation", "time", "date"}
 ASKED: Final = PLACES | {"query", "k"}
 LISTED: Final = PLACES | {"page", "offset", "cursor"}
@@ -18,6 +19,17 @@ LISTED: Final = PLACES | {"page", "offset", "cursor"}
 _VARIABLE: Final = re.compile(r"\{\{|\}\}|\$\{(?P<outer>\w*)\}|\{(?P<inner>\w+)\}")
 _SECRET: Final = "api_key"
 """A name whose value is masked."""
+
+
+def places(context: SystemContext) -> dict[str, str]:
+    """Return the variables of a store."""
+    base_url = context.base_url or os.environ.get(URL_VARIABLE) or "https://api.openai.com/v1"
+    return {"store": context.store_id, "folder": str(context.path), "base_url": base_url}
+
+
+def proxied(context: SystemContext) -> dict[str, str]:
+    """Return the variables of a program's environment that send its model calls through the run's proxy, if there is one."""
+    return {URL_VARIABLE: context.base_url} if context.base_url else {}
 
 
 def check(template: Any, known: frozenset[str], place: str) -> None:

@@ -1,0 +1,154 @@
+"""A local endpoint in front of the real one, for the model calls that a memory system makes itself (`--memfail-proxy`)."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address, check_sdk
+from pytest_memfail.llm.cache import ResponseCache
+from pytest_memfail.llm.errors import ModelCallError, RequestError
+from pytest_memfail.llm.ledger import Ledger
+from pytest_memfail.llm.relay import Call, Caller, Relay, Response, refused
+from pytest_memfail.llm.replay_ignore import DEFAULTS, Ignored
+
+URL_VARIABLE: Final = "OPENAI_BASE_URL"
+KEY_VARIABLE: Final = "OPENAI_API_KEY"
+MAX_REQUEST_BYTES: Final = 64 << 20
+PLACE: Final = re.compile(r"/(?:store/([^/]+)/)?v1(/.*)")
+
+
+class StoreCalls:
+    """The calls of one store, as the engine sees them."""
+
+    def __init__(self, relay: Relay, callers: tuple[Caller, ...], url: str) -> None:
+        self._relay, self._callers = relay, callers
+        self.url: Final = url
+        """The base URL of this store."""
+
+    @property
+    def failures(self) -> int:
+        """Return how many calls of the process failed so far."""
+        return self._relay.failures
+
+    def fault(self, since: int, *, only_final: bool = False) -> ModelCallError | None:
+        """Return a failure after the first `since` ones that the memory did not repeat with success.
+
+        `only_final` looks for those alone that no retry can help: a used-up budget, a reply that is not in the cache.
+        """
+        return self._relay.fault(self._callers, since, only_final=only_final)
+
+
+class Proxy:
+    """Serves on 127.0.0.1, each connection on a thread. OPENAI_BASE_URL names it between `start()` and `close()`."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        cache: ResponseCache | None,
+        *,
+        base_url: str | None = None,
+        ignore: Sequence[str] = DEFAULTS,
+    ) -> None:
+        """Listen, in front of `base_url`, else of OPENAI_BASE_URL, else of OpenAI's; `ignore` are patterns for `Ignored`.
+
+        Raises `UsageError` for an invalid URL, and without the package openai.
+        """
+        check_sdk()
+        named = base_url or os.environ.get(URL_VARIABLE)
+        self._relay = Relay(Address(named, None), ledger, cache, Ignored(ignore), is_named=bool(named))
+        self._run = Caller()
+        self._stores: dict[str, Caller] = {}
+        self._before: dict[str, str | None] = {}
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.proxy = self
+        self._thread = threading.Thread(target=self._serve, name="memfail-proxy", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Return the base URL of the run."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def start(self) -> None:
+        """Serve, and name this endpoint in the environment, with a key if there is none."""
+        self._thread.start()
+        for name, value in ((URL_VARIABLE, self.url), (KEY_VARIABLE, os.environ.get(KEY_VARIABLE) or PLACEHOLDER_KEY)):
+            self._before[name] = os.environ.get(name)
+            os.environ[name] = value
+
+    def store(self, store_id: str, unit: str) -> StoreCalls:
+        """Return the calls of a store; `unit` is its name, the same in every run."""
+        caller = self._stores[store_id] = Caller(unit)
+        url = f"{self.url[: -len('/v1')]}/store/{quote(store_id, safe='')}/v1"
+        return StoreCalls(self._relay, (caller, self._run), url)
+
+    def answer(self, path: str, call: Call) -> Response:
+        """Return the response to a call at a path of this server."""
+        found = PLACE.fullmatch(path)
+        caller = self._run if found is None or found[1] is None else self._stores.get(unquote(found[1]))
+        if found is None or caller is None:
+            return refused(RequestError(f"no such address of --memfail-proxy: {path[:80]}; expected {self.url}/..."))
+        return self._relay.answer(Call(call.method, found[2], call.query, call.headers, call.content), caller)
+
+    def _serve(self) -> None:
+        self._server.serve_forever(poll_interval=0.05)  # how long it may take to stop
+
+    def close(self) -> None:
+        """Stop serving, and restore the environment."""
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        self._before.clear()
+        if self._thread.is_alive():
+            self._server.shutdown()
+        self._server.server_close()
+        self._relay.close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+    proxy: Proxy
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    timeout = 600
+
+    def _serve(self) -> None:
+        path, _, query = self.path.partition("?")
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        length = headers.get("content-length", "0")
+        if "transfer-encoding" in headers or not length.isdecimal() or int(length) > MAX_REQUEST_BYTES:
+            self.close_connection = True
+            limit = f"at most {MAX_REQUEST_BYTES >> 20} MiB"
+            response = refused(RequestError(f"--memfail-proxy needs a request with a Content-Length of {limit}"))
+        else:
+            call = Call(self.command, path, query, headers, self.rfile.read(int(length)))
+            response = self.server.proxy.answer(path, call)
+        self.send_response(response.status)
+        for name, value in response.headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(response.content)))
+        self.end_headers()
+        self.wfile.write(response.content)
+        self.wfile.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):  # any method: the endpoint knows which it takes
+            return self._serve
+        raise AttributeError(name)
+
+    def log_message(self, *_: Any) -> None:
+        """Write no log: a line may hold a secret."""

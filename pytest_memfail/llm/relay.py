@@ -1,0 +1,419 @@
+"""What becomes of a request that a memory system sends through the proxy: a kept reply, one of the endpoint, or an error."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from pytest_memfail.core import KNOWN, UsageError, mask_known, one_line, secret_strength
+from pytest_memfail.llm.address import LEAST_KNOWN, PLACEHOLDER_KEY, Address
+from pytest_memfail.llm.cache import CachedReply, ResponseCache
+from pytest_memfail.llm.chat import MEMORY_STAGE
+from pytest_memfail.llm.completion import Usage
+from pytest_memfail.llm.errors import (
+    AuthError,
+    BudgetError,
+    CacheMissError,
+    EndpointError,
+    ModelCallError,
+    ReplyError,
+    RequestError,
+)
+from pytest_memfail.llm.ledger import Ledger
+from pytest_memfail.llm.replay_ignore import Ignored, Seen
+from pytest_memfail.llm.replies import read_usage
+from pytest_memfail.llm.request import EXPECTED_REPLY_TOKENS
+from pytest_memfail.llm.sending import BUDGET_POLL_SECONDS, CONNECT_SECONDS
+from pytest_memfail.llm.tokens import count_tokens
+
+KEPT_AT: Final = "proxy "
+"""Before the endpoint of a reply that the proxy keeps."""
+CHAT: Final = "/chat/completions"
+EMBEDDINGS: Final = "/embeddings"
+KEEPS: Final = frozenset({CHAT, EMBEDDINGS, "/completions", "/responses", "/moderations", "/rerank"})
+"""Paths where a request means the same at any time."""
+SECONDS: Final = 600.0
+"""How long the endpoint may take; the memory's own client may give up before."""
+FAULTS: Final = frozenset({401, 403, 408, 409, 429})
+"""Statuses, besides all from 500 on, that are faults of the endpoint or the account rather than of the request."""
+KEYS: Final = ("authorization", "api-key", "x-api-key")
+HELD_BACK: Final = frozenset(
+    "host connection content-length transfer-encoding accept-encoding keep-alive te trailer upgrade expect "
+    "proxy-authorization proxy-connection".split()
+)
+"""Headers of a request that are not passed on."""
+RETURNED: Final = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
+FINAL: Final = (BudgetError, CacheMissError)
+"""What no retry of the memory can help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request of the memory system."""
+
+    method: str
+    path: str
+    """After the base URL, without the query."""
+    query: str
+    headers: Mapping[str, str]
+    """By lower-case names."""
+    content: bytes
+
+    def __str__(self) -> str:
+        return f"{self.method} {one_line(self.path, 60)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the memory system gets."""
+
+    status: int
+    content: bytes
+    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
+
+
+class Caller:
+    """Who makes the calls: a store, or the whole run if its system has one client for all stores."""
+
+    def __init__(self, unit: str = "") -> None:
+        """`unit` is the name of the store, the same in every run."""
+        self.unit = unit
+        self.faults: dict[bytes, tuple[int, ModelCallError]] = {}
+        """The requests that have no reply, each with the number of its last failure."""
+        self._requests: dict[str, dict[str, int]] = {}
+
+    def ordinal(self, general: str, exact: str) -> int:
+        """Return which of the requests that differ only in what is ignored this one is; a repeated one keeps its number."""
+        known = self._requests.setdefault(_digest(general), {})
+        return known.setdefault(_digest(exact), len(known))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request whose reply can be kept."""
+
+    call: Call
+    model: str
+    body: Mapping[str, Any]
+    """As it is sent: a stream is asked for as a whole."""
+    stream: bool | None
+    """Whether the reply is to be a stream with its usage, or without; None for no stream."""
+    exact: str
+    """What identifies the request."""
+    general: str | None
+    """What identifies it in another run; None if nothing in it is ignored."""
+    unit: str
+    ordinal: int
+    """Which of the requests of this unit it is that have the same `general`."""
+    seen: Seen
+
+    @property
+    def excerpt(self) -> str:
+        """Return the end of the request's last text."""
+        said = self.body.get("input") or self.body.get("prompt") or ""
+        if messages := self.body.get("messages"):
+            said = messages[-1].get("content") if isinstance(messages[-1], dict) else ""
+        text = one_line(said if isinstance(said, str) else json.dumps(said), 10_000)
+        return repr(text if len(text) <= 80 else f"…{text[-80:]}")
+
+    def response(self, body: Any) -> Response:
+        """Return the response with this reply."""
+        if self.stream is None:
+            return Response(200, json.dumps(body).encode())
+        return Response(200, as_stream(body, with_usage=self.stream), {"content-type": "text/event-stream"})
+
+
+class Relay:
+    """Answers calls from the cache or passes them on, counts them and holds the budget. Thread-safe."""
+
+    def __init__(
+        self, address: Address, ledger: Ledger, cache: ResponseCache | None, ignored: Ignored, *, is_named: bool = True
+    ) -> None:
+        """`is_named` tells whether the user named the endpoint; if not, a replay takes the replies of any."""
+        self.address, self.ledger, self.cache, self._ignored = address, ledger, cache, ignored
+        self._endpoints = [KEPT_AT + address.url]
+        if cache is not None and cache.mode == "only" and not is_named:
+            self._endpoints += [one for one in cache.endpoints(KEPT_AT) if one not in self._endpoints]
+        self._client: Any = None
+        self._lock = threading.Lock()
+        self.failures = 0
+        """Calls without a reply so far."""
+
+    def answer(self, call: Call, caller: Caller) -> Response:
+        """Return the response to a call; never raises."""
+        digest = hashlib.sha256(f"{call.path}?{call.query}\n".encode() + call.content).digest()
+        fault: ModelCallError | None = None
+        try:
+            asked = self._asked(call, caller)
+            response = self._passed_on(call) if asked is None else self._answered(asked)
+            if response.status in FAULTS or response.status >= 500:
+                fault = EndpointError(
+                    f"{self.address.host} answered {response.status} to {call}: {self._said(response)}"
+                )
+        except ModelCallError as error:
+            fault = error
+            response = refused(error)
+        except UsageError as error:  # a budget that cannot be held, a damaged cache
+            fault = BudgetError(str(error))
+            response = refused(fault)
+        except Exception as error:  # whatever it is, the memory has no reply
+            fault = EndpointError(f"{call}: {type(error).__name__}: {self.address.clean(error, 120)}")
+            response = refused(fault)
+        with self._lock:
+            if fault is None:
+                caller.faults.pop(digest, None)
+            else:
+                self.failures += 1
+                caller.faults[digest] = self.failures, fault
+        return response
+
+    def fault(self, callers: tuple[Caller, ...], since: int, *, only_final: bool) -> ModelCallError | None:
+        """Return the last failure after the first `since` ones that no later try of the same request made good."""
+        with self._lock:
+            found = [
+                (number, error)
+                for caller in callers
+                for number, error in caller.faults.values()
+                if number > since and (isinstance(error, FINAL) or not only_final)
+            ]
+        return max(found, key=lambda one: one[0])[1] if found else None
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _asked(self, call: Call, caller: Caller) -> _Asked | None:
+        """Return what is asked; None for what cannot be kept. Raise `RequestError` for a stream that cannot be made."""
+        if (call.method, call.path.partition("/models")[0]) != ("GET", "") and (
+            call.method != "POST" or call.path not in KEEPS
+        ):
+            return None
+        try:
+            body = json.loads(call.content) if call.content else {}
+        except ValueError:
+            return None  # for the endpoint to refuse
+        if not isinstance(body, dict):
+            return None
+        stream = None
+        if body.get("stream"):
+            if call.path != CHAT:
+                raise RequestError(f"{call}: --memfail-proxy streams chat completions only; set stream to false")
+            stream = bool((body.get("stream_options") or {}).get("include_usage"))
+        sent = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
+        # a key in the address or the body may be another one at the replay
+        query = {name: value for name, value in parse_qsl(call.query) if not secret_strength(name)}
+        parts = {"path": call.path, "query": query, "body": {n: v for n, v in sent.items() if secret_strength(n) < 2}}
+        plain, seen = self._ignored.read(parts)
+        exact, general = (json.dumps(what, sort_keys=True) for what in (parts, plain))
+        with self._lock:
+            ordinal = caller.ordinal(general, exact)
+        model, key = str(body.get("model") or call.path), None if general == exact else general
+        return _Asked(call, model, sent, stream, exact, key, caller.unit, ordinal, seen)
+
+    # -- where replies come from -------------------------------------------------------------------------------------
+
+    def _answered(self, asked: _Asked) -> Response:
+        """Return a kept reply, else the endpoint's. Raise a `ModelCallError` without one."""
+        asks_model = asked.call.method == "POST"
+        if (found := self._kept(asked)) is not None:
+            if asks_model:
+                self.ledger.record_hit(MEMORY_STAGE, asked.model)
+            return asked.response(found)
+        if self.cache is not None and self.cache.mode == "only":
+            self.ledger.record_failure(MEMORY_STAGE, asked.model)
+            raise CacheMissError(
+                f"{self.cache.path} has no reply to {asked.call} of {asked.model!r} ({asked.excerpt}), and "
+                "--memfail-cache=only forbids calls; record it with --memfail-cache=on, and name what differs from run to run "
+                "with --memfail-replay-ignore"
+            )
+        if asks_model:
+            response = self._paid(asked.call, asked.model, json.dumps(asked.body).encode())
+        else:
+            response = self._sent(asked.call, asked.call.content)
+        if response.status != 200:
+            return response
+        try:
+            body = json.loads(response.content)
+        except ValueError:
+            raise ReplyError(
+                f"{self.address.host} answered {asked.call} with {self._said(response)!r}; expected JSON"
+            ) from None
+        self._keep(asked, body, read_usage(body.get("usage") if isinstance(body, dict) else None))
+        kept = self._kept(asked, counts=False)  # another process may have kept a reply first, which a replay will get
+        return asked.response(body if kept is None else kept)
+
+    def _kept(self, asked: _Asked, *, counts: bool = True) -> Any:
+        """Return the kept reply to this request or, of another run, to one that differs in what is ignored."""
+        if self.cache is None:
+            return None
+        for endpoint in self._endpoints:
+            if (found := self.cache.get(_digest(f"{endpoint} {asked.exact}"))) is not None:
+                body = json.loads(found.text)
+                if counts:
+                    self._keep(asked, body, found.usage, endpoint)  # this store may be the first with this request
+                return body
+            for key in self._general_keys(asked):
+                if (found := self.cache.get(_digest(f"{endpoint} {key}"))) is not None:
+                    return self._ignored.restored(json.loads(found.text), asked.seen)
+        return None
+
+    def _general_keys(self, asked: _Asked) -> Iterator[str]:
+        """Yield the keys under which a reply to a request of another run is looked for.
+
+        A replay also takes an earlier reply of this store, or one attributed to the run: the run that was recorded may have
+        had another number of workers.
+        """
+        if asked.general is None:
+            return
+        is_replay = self.cache is not None and self.cache.mode == "only"
+        for unit in dict.fromkeys((asked.unit, "") if is_replay else (asked.unit,)):
+            for ordinal in range(asked.ordinal, -1 if is_replay else asked.ordinal - 1, -1):
+                yield f"{unit} {ordinal} {asked.general}"
+
+    def _keep(self, asked: _Asked, body: Any, usage: Usage, endpoint: str = "") -> None:
+        if self.cache is None or self.cache.mode != "on":
+            return
+        endpoint = endpoint or self._endpoints[0]
+        kept = [(asked.exact, body)]
+        if asked.general is not None:
+            # the base64 of an embedding may look like anything
+            is_text = asked.call.path != EMBEDDINGS
+            value = self._ignored.kept(body, asked.seen) if is_text else body
+            kept.append((f"{asked.unit} {asked.ordinal} {asked.general}", value))
+        for key, value in kept:
+            reply = CachedReply(mask_known(json.dumps(value, ensure_ascii=True)), usage)
+            self.cache.put(_digest(f"{endpoint} {key}"), endpoint=endpoint, model=asked.model, reply=reply)
+
+    def _passed_on(self, call: Call) -> Response:
+        """Pass on what cannot be kept. Raise `CacheMissError` if calls are forbidden."""
+        if self.cache is not None and self.cache.mode == "only":
+            raise CacheMissError(
+                f"{call} is not kept, and --memfail-cache=only forbids calls; kept are {', '.join(sorted(KEEPS))}"
+            )
+        return self._sent(call, call.content) if call.method == "GET" else self._paid(call, call.path, call.content)
+
+    def _paid(self, call: Call, model: str, content: bytes) -> Response:
+        """Send a request when the budget allows it, and record what it cost. Raise `BudgetError` if it does not."""
+        ledger, held = self.ledger, None
+        if ledger.has_budget:
+            ledger.check_prices([model])
+            expected = _expected(call, content)
+            while (held := ledger.reserve(model, expected, seconds=SECONDS)) is None:
+                time.sleep(BUDGET_POLL_SECONDS)
+        started = time.perf_counter()
+        try:
+            response = self._sent(call, content)
+            if response.status != 200:
+                ledger.record_failure(MEMORY_STAGE, model)
+                return response
+            ledger.record_call(MEMORY_STAGE, model, _usage_of(response), time.perf_counter() - started)
+            return response
+        except ModelCallError:
+            ledger.record_failure(MEMORY_STAGE, model)
+            raise
+        finally:
+            if held is not None:
+                ledger.release(held)
+
+    def _sent(self, call: Call, content: bytes) -> Response:
+        """Return the endpoint's response. Raise `EndpointError` if there is none, `AuthError` if there is no key to send."""
+        headers = {name: value for name, value in call.headers.items() if name not in HELD_BACK}
+        for name in KEYS:
+            secret = headers.get(name, "").partition("Bearer ")[2] or headers.get(name, "")
+            if len(secret) >= LEAST_KNOWN and secret != PLACEHOLDER_KEY:
+                KNOWN.add(secret)
+        if headers.get("authorization", "").partition(" ")[2] in ("", PLACEHOLDER_KEY):
+            headers["authorization"] = f"Bearer {self.address.key()}"
+        if self.address.login is not None:
+            headers["authorization"] = self.address.login
+        address = self.address.url + call.path + (f"?{call.query}" if call.query else "")
+        try:
+            got = self._connected().request(call.method, address, headers=headers, content=content)
+        except Exception as error:  # of httpx or httpx2
+            name = type(error).__name__
+            raise EndpointError(
+                f"{self.address.host} cannot be reached ({name}: {self.address.clean(error, 120)})"
+            ) from None
+        if got.has_redirect_location:
+            raise EndpointError(
+                f"{self.address.host} redirects {call} ({got.status_code}): not followed; set the final address"
+            )
+        return Response(
+            got.status_code, got.content, {name: got.headers[name] for name in RETURNED if name in got.headers}
+        )
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                import openai
+
+                timeout = openai.Timeout(SECONDS, connect=CONNECT_SECONDS)
+                self._client = openai.DefaultHttpxClient(timeout=timeout, follow_redirects=False)
+            return self._client
+
+    def _said(self, response: Response) -> str:
+        text = response.content[:10_000].decode("utf-8", "replace")
+        try:
+            error = json.loads(text)["error"]
+            text = str(error["message"] if isinstance(error, dict) else error)
+        except (ValueError, LookupError, TypeError):
+            pass
+        return mask_known(self.address.clean(text, 160))
+
+
+def refused(error: ModelCallError) -> Response:
+    """Return the response that makes the memory's call fail with this error, without retries where they cannot help."""
+    status = 401 if isinstance(error, AuthError) else 502 if isinstance(error, EndpointError | ReplyError) else 400
+    body = {"error": {"message": f"pytest-memfail: {error}", "type": "memfail", "code": type(error).__name__}}
+    headers = {"content-type": "application/json", "x-should-retry": "true" if status == 502 else "false"}
+    return Response(status, json.dumps(body).encode(), headers)
+
+
+def as_stream(body: Mapping[str, Any], *, with_usage: bool) -> bytes:
+    """Return a chat completion as server-sent events: one chunk with all of each choice, and one that ends it."""
+    base = {name: value for name, value in body.items() if name not in ("choices", "usage", "object")}
+    base["object"] = "chat.completion.chunk"
+    chunks: list[dict[str, Any]] = []
+    for choice in body.get("choices") or ():
+        delta = dict(choice.get("message") or {})
+        if delta.get("tool_calls"):
+            delta["tool_calls"] = [{"index": i, **call} for i, call in enumerate(delta["tool_calls"])]
+        same = {"index": choice.get("index", 0), "logprobs": choice.get("logprobs")}
+        chunks.append({"choices": [{**same, "delta": delta, "finish_reason": None}]})
+        chunks.append(
+            {"choices": [{"index": same["index"], "delta": {}, "finish_reason": choice.get("finish_reason")}]}
+        )
+    if with_usage:
+        chunks.append({"choices": [], "usage": body.get("usage")})
+    events = [json.dumps({**base, **chunk}) for chunk in chunks]
+    return "".join(f"data: {event}\n\n" for event in (*events, "[DONE]")).encode()
+
+
+def _expected(call: Call, content: bytes) -> Usage:
+    """Return the usage to reserve in the budget."""
+    try:
+        body = json.loads(content)
+    except ValueError:
+        body = {}
+    limits = (body.get(name) for name in ("max_completion_tokens", "max_output_tokens", "max_tokens"))
+    reply = next((limit for limit in limits if isinstance(limit, int)), EXPECTED_REPLY_TOKENS)
+    return Usage(count_tokens([content.decode("utf-8", "replace")]), 0 if call.path == EMBEDDINGS else reply)
+
+
+def _usage_of(response: Response) -> Usage:
+    try:
+        return read_usage(json.loads(response.content)["usage"])
+    except (ValueError, LookupError, TypeError):
+        return Usage()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

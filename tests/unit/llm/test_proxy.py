@@ -1,0 +1,234 @@
+"""The local endpoint in front of the real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from pytest_memfail.core import KNOWN, mask_known
+from pytest_memfail.llm import BudgetError, CacheMissError, EndpointError, Ledger, Price, Prices, Proxy, ResponseCache
+from pytest_memfail.testing import Fault, LocalEndpoint
+
+KEY = "sk-of-the-memory-0123456789"
+Start = Callable[..., Proxy]
+
+
+@pytest.fixture
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(lambda request: f"so {request['messages'][-1]['content']}", api_key=KEY) as started:
+        yield started
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Start proxies that share a cache; `ledger` is that of the last one."""
+    started: list[Proxy] = []
+    monkeypatch.setattr(KNOWN, "_values", frozenset())
+
+    def start(url: str | None, mode: Any = "on", **more: Any) -> Proxy:
+        for earlier in started:
+            earlier.close()
+        ledger = Ledger(**{name: more.pop(name) for name in ("max_cost", "max_tokens", "prices") if name in more})
+        cache = None if mode == "off" else ResponseCache(tmp_path / "replies.sqlite", mode)
+        proxy = Proxy(ledger, cache, base_url=url, **more)
+        proxy.ledger = ledger  # type: ignore[attr-defined]
+        proxy.start()
+        started.append(proxy)
+        return proxy
+
+    yield start
+    for proxy in started:
+        proxy.close()
+
+
+def client(url: str | None = None, **more: Any) -> openai.OpenAI:
+    return openai.OpenAI(base_url=url, **{"api_key": KEY, "max_retries": 0, **more})
+
+
+def said(asks: openai.OpenAI, text: str, **more: Any) -> str | None:
+    messages: Any = [{"role": "user", "content": text}]
+    return asks.chat.completions.create(model="gpt-4o-mini", messages=messages, **more).choices[0].message.content
+
+
+def spent(proxy: Proxy) -> dict[str, dict[str, Any]]:
+    rows = proxy.ledger.totals().plain()  # type: ignore[attr-defined]
+    assert {row["stage"] for row in rows} <= {"memory"}
+    return {row["model"]: row for row in rows}
+
+
+def test_calls_reach_the_endpoint_and_are_counted_and_kept(start: Start, endpoint: LocalEndpoint) -> None:
+    proxy = start(endpoint.url)
+    asks = client(proxy.store("s-1", "task::a").url)
+    assert said(asks, "rye bread") == "so rye bread"
+    assert said(asks, "rye bread") == "so rye bread"
+    one, two = asks.embeddings.create(model="text-embedding-3-small", input=["a", "b"]).data
+    assert len(one.embedding) == len(two.embedding) > 1
+    assert [model.id for model in asks.models.list()] == []
+    assert endpoint.calls == 1
+    found = spent(proxy)
+    assert set(found) == {"gpt-4o-mini", "text-embedding-3-small"}
+    chat = found["gpt-4o-mini"]
+    assert (chat["calls"], chat["cache_hits"]) == (1, 1)
+    assert chat["prompt_tokens"] > 0 < chat["completion_tokens"]
+    assert chat["cost"] > 0
+    assert found["text-embedding-3-small"]["prompt_tokens"] == 2
+
+
+def test_the_environment_names_the_proxy_until_it_ends(
+    start: Start, endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    proxy = start(None)
+    assert said(openai.OpenAI(), "tea") == "so tea"
+    assert os.environ["OPENAI_BASE_URL"] == proxy.url != endpoint.url
+    proxy.close()
+    assert (os.environ["OPENAI_BASE_URL"], os.environ["OPENAI_API_KEY"]) == (endpoint.url, KEY)
+
+
+def test_a_stream_is_kept_whole_and_sent_as_one(start: Start, endpoint: LocalEndpoint) -> None:
+    asks = client(start(endpoint.url).url)
+    for _ in range(2):
+        messages: Any = [{"role": "user", "content": "tea"}]
+        options: Any = {"include_usage": True}
+        chunks = list(asks.chat.completions.create(model="m", messages=messages, stream=True, stream_options=options))
+        assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == "so tea"
+        assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+        assert chunks[-1].usage is not None
+    assert endpoint.calls == 1
+    assert said(asks, "tea") == "so tea"  # another model
+    with pytest.raises(openai.BadRequestError, match="streams chat completions only"):
+        asks.completions.create(model="m", prompt="tea", stream=True)
+
+
+def test_a_replay_needs_neither_endpoint_nor_key(start: Start, endpoint: LocalEndpoint) -> None:
+    asks = client(start(endpoint.url).store("0a1b2c3d-main-1", "task::a").url)
+    prompts = [f"{uuid.uuid4()} said hi", f"{uuid.uuid4()} said hi", f"{uuid.uuid4()} said bye"]
+    recorded = [said(asks, prompt) for prompt in prompts]
+    assert endpoint.calls == 3  # two prompts of one store that differ in an id alone are not one
+    endpoint.die()
+    proxy = start(None, "only")
+    store = proxy.store("0a1b2c3d-gw0-4", "task::a")
+    asks = openai.OpenAI(base_url=store.url, max_retries=0)
+    ids = [str(uuid.uuid4()) for _ in prompts]
+    replayed = [said(asks, f"{one}{prompt[36:]}") for one, prompt in zip(ids, prompts, strict=True)]
+    assert recorded == [f"so {prompt}" for prompt in prompts]
+    assert replayed == [f"so {one}{prompt[36:]}" for one, prompt in zip(ids, prompts, strict=True)]
+    assert store.failures == 0
+    with pytest.raises(openai.BadRequestError) as caught:
+        said(asks, "never asked")
+    assert "has no reply to POST /chat/completions of 'gpt-4o-mini' ('never asked')" in str(caught.value)
+    assert isinstance(store.fault(0, only_final=True), CacheMissError)
+    assert store.fault(1) is None
+    assert spent(proxy)["gpt-4o-mini"]["failures"] == 1
+
+
+def test_a_used_up_budget_is_an_error_of_the_call(start: Start, endpoint: LocalEndpoint) -> None:
+    proxy = start(endpoint.url, max_tokens=300)
+    store = proxy.store("s-1", "task::a")
+    said(client(store.url), "tea", max_tokens=20)
+    with pytest.raises(openai.BadRequestError, match="budget: 300 tokens used up; not asked"):
+        said(client(store.url, max_retries=5), "coffee " * 300)
+    assert endpoint.calls == 1
+    assert isinstance(store.fault(0, only_final=True), BudgetError)
+    own = Prices({"known": Price(1.0, 1.0)})
+    store = start(endpoint.url, "off", max_cost=1.0, prices=own).store("s-2", "task::b")
+    with pytest.raises(openai.BadRequestError, match="the price of 'gpt-4o-mini-x' is unknown"):
+        client(store.url).embeddings.create(model="gpt-4o-mini-x", input="a")
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "text"),
+    [
+        (
+            Fault("status", status=429, retry_after=0.01),
+            openai.RateLimitError,
+            "answered 429 to POST /chat/completions",
+        ),
+        (Fault("status", status=500), openai.InternalServerError, "answered 500 to POST /chat/completions"),
+        (Fault("bad_body"), openai.InternalServerError, "expected JSON"),
+        (Fault("drop"), openai.InternalServerError, "cannot be reached"),
+        (Fault("status", status=308, location="http://127.0.0.1:1/v1"), openai.InternalServerError, "redirects"),
+    ],
+    ids=["429", "500", "no JSON", "dropped", "redirect"],
+)
+def test_a_fault_of_the_endpoint_is_passed_on_and_known_until_it_is_made_good(
+    start: Start, fault: Fault, error: type[Exception], text: str
+) -> None:
+    with LocalEndpoint(faults=[fault, fault], keep_requests=5) as endpoint:
+        store = start(endpoint.url).store("s-1", "task::a")
+        with pytest.raises(error):
+            said(client(store.url), "tea")
+        failed = store.fault(0)
+        assert failed is not None
+        assert text in str(failed)
+        assert not isinstance(failed, CacheMissError | BudgetError)
+        assert store.fault(0, only_final=True) is None
+        assert said(client(store.url, max_retries=2), "tea") == "ok"  # no retries but the memory's own
+        assert endpoint.calls == 3
+        assert store.fault(0) is None
+
+
+def test_what_the_memory_does_wrong_is_its_own_business(start: Start, endpoint: LocalEndpoint) -> None:
+    store = start(endpoint.url).store("s-1", "task::a")
+    with pytest.raises(openai.NotFoundError):
+        client(store.url).files.list()
+    with pytest.raises(openai.BadRequestError):
+        client(store.url).chat.completions.create(model="m", messages="no list")  # type: ignore[arg-type]
+    assert store.fault(0) is None
+    with pytest.raises(openai.BadRequestError, match="no such address of --memfail-proxy"):
+        said(client(store.url.replace("s-1", "s-2")), "tea")
+
+
+def test_the_key_reaches_the_endpoint_and_nothing_else(start: Start, endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    proxy = start(endpoint.url)
+    store = proxy.store("s-1", "task::a")
+    extra = {"api_key": "body-secret-0123456789"}
+    assert said(client(store.url), f"my key is {KEY}", extra_body=extra, extra_query={"api-key": "q-secret-987"})
+    assert mask_known(f"it is {KEY}") == "it is ***"
+    with pytest.raises(openai.AuthenticationError):
+        said(client(store.url, api_key="sk-wrong-0123456789"), "tea")
+    assert "sk-wrong" not in str(store.fault(0))
+    proxy.close()
+    kept = b"".join(file.read_bytes() for file in tmp_path.glob("replies.sqlite*"))
+    assert b"so my key is ***" in kept
+    for secret in (KEY, "body-secret", "q-secret", "sk-wrong"):
+        assert secret.encode() not in kept
+    # another key, or none, asks for the same reply
+    replay = client(start(None, "only").store("s-1", "task::a").url, api_key="another-key")
+    with_other = {"api_key": "other-secret-0123456789"}
+    assert said(replay, f"my key is {KEY}", extra_body=with_other)
+
+
+def test_an_endpoint_that_is_not_named_in_a_replay_is_that_of_the_recording(
+    start: Start, endpoint: LocalEndpoint
+) -> None:
+    assert said(client(start(endpoint.url).url), "tea") == "so tea"
+    assert said(client(start(None, "only").url), "tea") == "so tea"
+    with pytest.raises(openai.BadRequestError, match="has no reply"):
+        said(client(start("http://127.0.0.1:9/v1", "only").url), "tea")
+
+
+def test_a_body_that_is_no_json_is_for_the_endpoint_to_refuse(start: Start, endpoint: LocalEndpoint) -> None:
+    import urllib.error
+    import urllib.request
+
+    url = f"{start(endpoint.url).url}/chat/completions"
+    request = urllib.request.Request(url, b"{", {"authorization": f"Bearer {KEY}"})
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(request)
+    assert "the body is not JSON" in json.loads(caught.value.read())["error"]["message"]
+
+
+def test_an_unreachable_endpoint_is_an_error(start: Start) -> None:
+    store = start("http://127.0.0.1:9/v1").store("s-1", "task::a")
+    with pytest.raises(openai.InternalServerError, match="cannot be reached"):
+        said(client(store.url), "tea")
+    assert isinstance(store.fault(0), EndpointError)
