@@ -28,7 +28,7 @@ CASCADE = "offline+"
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the stores of a run are filled with."""
+    """The amount that the stores of a run are filled with."""
 
     stores: int
     conversations: int
@@ -41,7 +41,7 @@ class Stored:
 
 
 def stored(tasks: Sequence[Task]) -> Stored:
-    """Return what a run of these tasks stores; reads one store at a time."""
+    """Return the amount that a run of these tasks stores; reads one store at a time."""
     seen: set[int] = set()
     tokens = 0
     plans = [plan for task in tasks for plan in task.stores]
@@ -62,7 +62,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _CountingClient:
-    """Implements the one client method that judges and test-takers use; counts, and answers by rule.
+    """Counts calls and answers by rule; implements the only client method that judges and test-takers use.
 
     A repeated request counts as a cache hit, as in a run.
     """
@@ -94,9 +94,7 @@ class _CountingClient:
 
 
 class _Assisted(ModelTestTaker):
-    """A test-taker whose turns in the storage phase are counted, not made by rule, because no fact may come from
-    them.
-    """
+    """A test-taker whose turns in the storage phase are counted but not written by rule, because they must not contain facts."""
 
     async def answer(self, question: Question, shown: Sequence[Memory]) -> Reply:
         reply = await super().answer(question, shown)

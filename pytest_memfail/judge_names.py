@@ -31,7 +31,7 @@ STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
 
 def kinds_of(suites: Iterable[Suite]) -> dict[str, Any]:
-    """Return what judges are given of suites, by the name of their parameter: kinds of facts and of answers.
+    """Return the kinds of facts and answers that judges receive, by the name of the parameter.
 
     MemFail's are always among them, because a user's own tasks use them.
 
@@ -69,7 +69,7 @@ def named_judge(
 ) -> Any:
     """Return the judge with this name, unless it is a model; None if there is none.
 
-    `kinds` and `answers` are those of the run's suites; a user's judge gets them if its factory has such parameters.
+    `kinds` and `answers` are those of the run's suites; a user's judge receives them if its factory has these parameters.
 
     Raises `UsageError` for an object that is not a judge.
     """
@@ -117,7 +117,7 @@ def _checked(found: Any, name: str, option: str, given: Mapping[str, Any]) -> An
 
 
 def _parameters(factory: Any) -> set[str]:
-    """Return the names of the parameters; none for a builtin that does not tell."""
+    """Return the names of the parameters; none for a builtin without a signature."""
     try:
         return set(inspect.signature(factory).parameters)
     except (TypeError, ValueError):

@@ -30,7 +30,7 @@ from pytest_memfail.suites import CUSTOM
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a judge needs to know about an asked question."""
+    """The data that a judge needs about an asked question."""
 
     asked: QuestionRecord
     evidence: tuple[Evidence, ...]
@@ -49,7 +49,7 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
     for name in dict.fromkeys(question.task for question in record.questions):
         if name not in record.header.tasks:
             raise UsageError(
-                f"{record.path}: the task {name} of its questions is none of its header; the record is damaged"
+                f"{record.path}: the task {name} of its questions is not in its header; the record is damaged"
             )
         old, new = record.header.tasks[name].data_hash, by_name[name].data_hash
         if old != new:

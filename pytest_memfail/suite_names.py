@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def find_suite(name: str, *, option: str = "--suite", given: Sequence[Suite] = (), hook: str = "") -> Suite:
-    """Return the suite of that name: one that was given, one of this package, or an installed one.
+    """Return the suite of that name: given, of this package, or installed.
 
     Args:
         name: the name of a suite, without its variant.
         option: the option that names it, for errors.
         given: suites of the user's `conftest.py`.
-        hook: the name of the hook that gives these, for errors; empty where none is asked.
+        hook: the name of the hook that gives these, for errors; empty if no hook is asked.
 
-    Raises `UsageError` for a name nobody knows.
+    Raises `UsageError` for an unknown name.
     """
     from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN, built_in_suite
 
@@ -57,16 +57,16 @@ def check_folders(folders: Folders, option: str, find: Callable[[str], Suite] = 
 
 
 def chosen_suites(given: Sequence[str] | None, options: Mapping[str, str] | None = None) -> tuple[Chosen, ...]:
-    """Return the suites that a record's header, or an option, names, with the settings of them; None for the default ones."""
+    """Return the suites that a record's header or an option names, with their settings; None for the default suites."""
     from pytest_memfail.suites import MEMFAIL, OWN, choose_suites, with_options
 
     return with_options(choose_suites(given or (MEMFAIL, OWN), find_suite), options or {})
 
 
 def suites_of(header: Header) -> tuple[list[Suite], list[str]]:
-    """Return the suites of a record that have measures, labels or kinds of their own, and the names of those missing here.
+    """Return the suites of a record that have their own measures, labels or kinds, and the names of missing suites.
 
-    Missing are those that are not installed, and those that a conftest.py gives.
+    A suite is missing if it is not installed, or if a conftest.py provides it.
     """
     from pytest_memfail.suites import MEMFAIL, OWN
 

@@ -93,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
     print(f"wrote {output}")
     if by_line:
         print(
-            "note: the record holds the lines that state the facts, not the texts of the suite around them, so the case may not "
-            "fail the same way"
+            "note: the record has only the lines that state the facts, not the suite's texts around them, so the case may not "
+            "fail in the same way"
         )
     print(f"run it: pytest {output} --memfail-system={system}")
     return 0

@@ -38,7 +38,7 @@ def add_data(parser: argparse.ArgumentParser, what: str = "folder with the rows"
 
 
 def folders(options: argparse.Namespace) -> Folders:
-    """Return the folders of `--data`. Raise `UsageError` for a suite nobody knows."""
+    """Return the folders of `--data`. Raise `UsageError` for an unknown suite."""
     from pytest_memfail.core import Folders
     from pytest_memfail.suite_names import check_folders
 

@@ -36,12 +36,12 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         NOT_STORED: "an expected fact is nowhere in the store",
         SUMMARY_ERROR: "the fact is stored, but what a right answer needs was dropped, generalised or garbled",
-        NOT_RETRIEVED: "faithfully stored, but not recoverable from the memories retrieved",
-        REASONING_ERROR: "stored, faithful and retrieved, and the answer is still wrong",
-        CORRECT: "every expected fact was stored, faithful, retrieved and used",
-        UNGRADED: "a needed stage had no judge; counted neither right nor wrong",
-        ERROR: "the memory system, the judge or the network failed; counted neither right nor wrong",
-        VACUOUS: "right, but only because there was nothing to misuse; says nothing of the memory",
+        NOT_RETRIEVED: "stored faithfully, but not recoverable from the memories retrieved",
+        REASONING_ERROR: "stored faithfully and retrieved, but the answer is wrong",
+        CORRECT: "every expected fact was stored faithfully, retrieved and used",
+        UNGRADED: "no judge decided a needed stage; counted as neither right nor wrong",
+        ERROR: "the memory system, the judge or the network failed; counted as neither right nor wrong",
+        VACUOUS: "right, but only because there was nothing to misuse; proves nothing about the memory",
     }
 )
 

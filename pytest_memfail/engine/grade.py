@@ -160,7 +160,7 @@ class Grader:
         return fact_verdict(fact.id, storage, summary, retrieval)
 
     async def _added(self, question: Question, added: Sequence[Memory]) -> Verdict:
-        """Judge whether what a conversation added to the store is backed by what was said."""
+        """Judge whether the conversation supports what it added to the store."""
         if not added:
             passed = StageResult("passed", "nothing was added", metrics={"added": 0.0})
             return Verdict(CORRECT, answer=passed, vacuous=True)

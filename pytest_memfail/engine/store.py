@@ -89,7 +89,7 @@ class StoreRun:
         self._past: list[Past] = []
         """The listings of the current system, in order."""
         self._added: dict[str, tuple[Memory, ...]] = {}
-        """What each conversation added, by its id, if a question asks for that."""
+        """The memories that each conversation added, by its id, if a question asks for them."""
         self._in_flight: Counter[str] = Counter()
         """Keys in the journal. A hidden ask counts under the key of the ask that needs it."""
         self._system: OpenSystem | None = None
@@ -201,7 +201,7 @@ class StoreRun:
                 continue
             self._window.advance()
             asks = self._selected(step)
-            # what a conversation adds shows between two listings
+            # the difference of two listings shows what a conversation added
             is_before = self._asks_added(steps[number + 1 :])
             stored = frozenset(conversation.id for segment in segments for conversation in segment)
             is_listed = bool(asks) or is_before or self._is_expected_later(stored)
@@ -228,7 +228,7 @@ class StoreRun:
             if asks or is_before:
                 await system.keep(segments, listing)
             if asks:
-                await self._answerer.tokens.listed(listing)  # before all questions want to know it at once
+                await self._answerer.tokens.listed(listing)  # computed once, before all questions need it
                 await self._ask_all(asks, listing)
             segments.append([])
 
@@ -267,7 +267,7 @@ class StoreRun:
         return [ask for ask in self._asks.values() if ask.question.id in ids and self._is_open(ask)]
 
     def _asks_added(self, steps: Sequence[Step]) -> bool:
-        """Return whether the next probe asks what a conversation added."""
+        """Return whether the next probe asks about the memories that a conversation added."""
         probe = next((step for step in steps if not isinstance(step, Ingest)), None)
         return any(ADDED_STAGE in ask.question.stages for ask in self._selected(probe))
 

@@ -91,8 +91,8 @@ def _kind(value: object) -> str:
 class StoredTexts:
     """Track the texts of all stores, to detect stores that share state.
 
-    Typical causes are a class attribute, a global, or a file or collection with a fixed name. In `shared`, a folder, the
-    processes of a run tell each other a text of each store that they have listed.
+    Typical causes are a class attribute, a global, or a file or collection with a fixed name. Through the folder
+    `shared`, the processes of a run exchange a text of each store that they have listed.
     """
 
     def __init__(self, shared: Path | None = None) -> None:

@@ -59,7 +59,7 @@ ADVICE: Final = "keep everything below context.path, or under the name context.s
 SETTLE_WAITS: Final = (0.05, 1.0)
 """Seconds between two calls of `settled()`: at first, and at most."""
 LATE_SECONDS: Final = 2.0
-"""How long after its listing a server that lacks something is listed again."""
+"""Seconds after which a server whose listing lacked something is listed again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class StoreReport:
     changed: tuple[int, int] = (0, 0)
     """Entries added and removed in a second listing after the last question: queries must not write."""
     late: int = 0
-    """Those of the added entries that hold what was stored before the first question: the system stores in the background."""
+    """The number of added entries that contain text stored before the first question: the system stores in the background."""
     shared_with: str | None = None
     """The other store that the added entries came from; if set, the queries did not write them."""
     described: Mapping[str, str] = field(default_factory=dict)
@@ -268,7 +268,7 @@ class OpenSystem:
             await self._reuse.keep(segments, listing)
 
     async def wait_for_late_entries(self) -> None:
-        """Wait a moment if a server lacked what was stored: it may store in the background, which is worth a warning."""
+        """Wait a moment if a server's listing lacked stored text: it may store in the background, which is worth a warning."""
         await asyncio.sleep(max(0.0, self._late_until - time.monotonic()))
 
     async def read_listing(self, number: int = 0) -> Listing:
@@ -279,7 +279,7 @@ class OpenSystem:
     async def added_by(
         self, conversation: Conversation, before: Listing | None, after: Listing, *, is_restored: bool
     ) -> tuple[Memory, ...]:
-        """Return what a conversation added: as the system says or, if it says nothing, as its listing changed.
+        """Return what a conversation added: as reported by the system, or else as the change of its listing.
 
         A restored system did not store the conversation itself, so it is not asked. An entry whose text changed is an
         added one.

@@ -430,7 +430,7 @@ def own_tasks(config: pytest.Config) -> list[Task]:
 def find_suite(config: pytest.Config, name: str) -> Suite:
     """Return the suite of that name.
 
-    Raises `UsageError` for a name nobody knows.
+    Raises `UsageError` for an unknown name.
     """
     hook = config.hook.pytest_memfail_suites
     given = [suite for some in ask(f"{hook.name}()", hook, config=config) for suite in some]

@@ -1,4 +1,4 @@
-"""Write and read baselines and anchors: JSON Lines, sorted, to be kept in version control.
+"""Write and read baselines and anchors: sorted JSON Lines, suitable for version control.
 
 The first line is the header of the run, the others are the outcomes of its questions.
 """
@@ -107,7 +107,7 @@ def check_baseline(baseline: Baseline, path: Path, header: Header, what: str = "
     if set(before.k) != set(header.k):
         different.append(("k", before.value("k"), header.value("k")))
     if (before.test_taker is None) != (header.test_taker is None):
-        # the models may be what is compared, but whether any model answers decides what a verdict means
+        # runs may be compared for their models, but whether any model answers decides what a verdict means
         different.append(("test_taker", before.test_taker, header.test_taker))
     for name in header.tasks.keys() & before.tasks.keys():
         then, now = before.tasks[name].data_hash, header.tasks[name].data_hash
@@ -123,8 +123,8 @@ def _refused(path: Path, different: Iterable[tuple[str, object, object]], what: 
     fields = "; ".join(
         f"{name} is {_given(name, now)}, in the {what} {_given(name, before)}" for name, before, now in different
     )
-    mend = "save a new one" if what == "baseline" else f"move it on purpose: {ANCHOR_COMMAND}"
-    return BaselineRefused(f"the {what} {path} is refused: {fields}; run with the same settings, or {mend}")
+    remedy = "save a new one" if what == "baseline" else f"move it on purpose: {ANCHOR_COMMAND}"
+    return BaselineRefused(f"the {what} {path} is refused: {fields}; run with the same settings, or {remedy}")
 
 
 def _given(name: str, value: object) -> str:
@@ -143,7 +143,7 @@ def notes(baseline: Baseline, header: Header) -> list[str]:
 
 
 def _different(before: Header, header: Header, depends: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each differing field that `depends` depends on, with its values in the baseline and now."""
+    """Yield each differing field of this identity, with its values in the baseline and now."""
     for name, what in identity(before, header).items():
         if what == depends and before.value(name) != header.value(name):
             yield name, before.value(name), header.value(name)
@@ -190,7 +190,7 @@ def read_anchor(path: Path) -> Baseline:
     """
     anchor = read_baseline(path)
     if anchor_reason(anchor) is None:
-        raise UsageError(f"{path}: a baseline that gives no reason, expected an anchor; make one with {ANCHOR_COMMAND}")
+        raise UsageError(f"{path}: a baseline without a reason, expected an anchor; make one with {ANCHOR_COMMAND}")
     return anchor
 
 

@@ -1,4 +1,4 @@
-"""Turn dataclasses into JSON and back: a value is an object with a field for each of its fields, by their types."""
+"""Turn dataclasses into JSON and back: each becomes an object with the same fields, converted by their types."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Part:
 
 @cache
 def fields_of(kind: Any) -> dict[str, _FromJson | None]:
-    """Return by field of a class what converts its JSON value; None if no conversion is needed."""
+    """Return, for each field of a class, the function that converts its JSON value; None if no conversion is needed."""
     hints = get_type_hints(kind)
     found = {one.name: _reader(hints[one.name]) for one in fields(kind) if one.name != "extra"}
     return found | dict.fromkeys(getattr(kind, "interned", ()), _interned)
@@ -108,7 +108,7 @@ def write(part: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return any value as JSON has it."""
+    """Return any value as plain JSON data."""
     if isinstance(value, (str, int, float, NoneType)):
         return value
     if isinstance(value, (tuple, list)):

@@ -1,4 +1,4 @@
-"""Keep runs, find them again, and take over the results of one that did not end.
+"""Keep runs, find them again, and take over the results of an unfinished run.
 
 runs/20260728-101530-123456-3fa9/
     run.json        the settings and the outcome of the run
@@ -41,7 +41,7 @@ LAST: Final = "last"
 NEWEST: Final = "newest"
 
 
-# -- going on with a run -----------------------------------------------------------------------------------------------
+# -- resuming a run -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def read_kept(path: Path, header: Header) -> Kept:
                 for name, before, now in options_differ(record, header):
                     raise UsageError(
                         f"--memfail-resume: {path} is of another run: {name} was {_short(before)}, is {_short(now)}; "
-                        "give the options of that run, or leave --memfail-resume out to begin anew"
+                        "give the options of that run, or leave --memfail-resume out to start again"
                     )
             case QuestionRecord(verdict="error"):
                 questions.pop(record.id, None)

@@ -1,4 +1,4 @@
-"""Define what a record consists of: header, questions, stores, footer, and the comparison and gate in a footer.
+"""The parts of a record: header, questions, stores, footer, and the comparison and gate in a footer.
 
 `QuestionRecord` is the only type of a finished question: the worker creates it, xdist carries its JSON, and all code that
 counts, compares or reports reads it. `codec.py` turns these values into JSON and back.
@@ -30,7 +30,7 @@ class MemoryRecord(Part):
     """An entry of a memory system."""
 
     sparse: ClassVar[bool] = True
-    # many questions are shown the same entry, and a run holds all its questions: each text is kept once
+    # many questions show the same entry, and a run keeps all its questions in memory: keep each text once
     interned: ClassVar[tuple[str, ...]] = ("text",)
 
     text: str
@@ -96,7 +96,7 @@ class FactRecord(Part):
 
     @property
     def label(self) -> str | None:
-        """The finer name that the deciding stage gave."""
+        """The label that the deciding stage gave."""
         return self.deciding.label
 
 
@@ -137,7 +137,7 @@ class Outcome:
 
     @property
     def cluster_key(self) -> tuple[str, ...]:
-        """What stands and falls together in paired tests, at any k: the recorded cluster, or else the question's row."""
+        """The group that paired tests treat as dependent, at any k: the recorded cluster, or else the question's row."""
         if self.cluster:
             return self.task, self.store, self.cluster
         # line 1 is the head of a table, and the default of a user's own task without lines
@@ -151,13 +151,13 @@ class Outcome:
 
     @property
     def held(self) -> bool:
-        """Whether nothing that was judged failed: correct, or memory held and the answer left open."""
+        """Whether every judged stage passed: the question is correct, or memory held and the answer was not judged."""
         return self.verdict == CORRECT or (self.verdict == UNGRADED and self.memory_held is True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRecord(Part, Outcome):
-    """A finished question, with all that a reader of its failure needs."""
+    """A finished question, with everything needed to read its failure."""
 
     optional: ClassVar[frozenset[str]] = frozenset({"part", "cluster", "listing", "score", "weight"})
 
@@ -180,7 +180,7 @@ class QuestionRecord(Part, Outcome):
     listing: int = 0
     """The number of the store's listing by which the question was judged."""
     weight: float = 1.0
-    """How much it counts in a weighted measure of its suite."""
+    """The question's weight in a weighted measure of its suite."""
     verdict: VerdictName
     error: ErrorRecord | None = None
     """Set only with the verdict `error`; the JSON then lacks the fields that follow."""
@@ -231,7 +231,7 @@ class StoreRecord(Part):
     changed_by_queries: tuple[int, int]
     """Entries added and removed in a listing after the last question."""
     late: int = 0
-    """Those of the added entries that hold what was stored before the first question."""
+    """The number of added entries that contain text stored before the first question."""
     shared_with: str | None = None
     system: Line = field(default_factory=dict)
     listings: tuple[tuple[MemoryRecord, ...], ...]
@@ -291,7 +291,7 @@ class ScoreRecord(Part):
     lacks: str | None = None
     """Why there is no value."""
     note: str | None = None
-    """What is to be known beside the value."""
+    """A note printed beside the value."""
     part: str | None = None
     """`task.part` if the measure is over one part."""
     line: int = 1
@@ -348,7 +348,7 @@ class Header(Part):
     vary: str | None = None
     shard: str | None = None
     identity: Mapping[str, str] = field(default_factory=dict)
-    """What depends on each field of a header (see `identity` in `runs.py`); empty in early records."""
+    """How each field of a header identifies a run (see `identity`); empty in early records."""
     rerun: tuple[str, ...] = ()
     """The options to rerun a question with, without secrets and paths; empty in early records."""
     suite: tuple[str, ...] | None = None
@@ -383,7 +383,7 @@ class Footer(Part):
 
     exit_code: int
     complete: bool
-    """Whether everything that was selected has a result."""
+    """Whether every selected question has a result."""
     whole: bool = False
     """Whether every question that the run's options select has a result, even those that ids, -k or -m leave out."""
     models: tuple[Line, ...] = ()
@@ -395,7 +395,7 @@ class Footer(Part):
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with what it is a share of, and its Wilson interval."""
+    """A share with its denominator and its Wilson interval."""
 
     count: int
     n: int
@@ -417,7 +417,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The same questions in two runs: how many got worse, how many better, and whether that is chance."""
+    """The same questions in two runs: how many got worse or better, and the probability by chance."""
 
     name: str
     n: int
@@ -511,17 +511,17 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The run that moves only on purpose, and what changed since."""
+    """The run that moves only on purpose, and the changes since."""
 
     path: str
     reason: str
-    """Why it was last moved."""
+    """The reason for its last move."""
     comparison: Comparison
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """All checks of a run, and the comparisons they rest on."""
+    """All checks of a run, and the comparisons behind them."""
 
     derived: ClassVar[tuple[str, ...]] = ("outcome",)
     """Properties that the JSON has before the fields."""
@@ -572,13 +572,13 @@ IDENTITY: Final[Mapping[str, str]] = {
     "vary": "run",
     "memfail": "subject",
 }
-"""What depends on each field, for headers without their own field `identity`."""
+"""How each field identifies a run, for headers without their own field `identity`."""
 
 
 def identity(*headers: Header) -> dict[str, str]:
-    """Return the fields of headers that identify a run, and what depends on each.
+    """Return the fields of headers that identify a run, and how.
 
-    `verdicts`: what is asked, or what a verdict means. `subject`: what two runs are compared for. `run`: neither.
+    `verdicts`: which questions are asked, or what a verdict means. `subject`: runs are compared to see its effect. `run`: neither.
     """
     found: dict[str, str] = {}
     for header in headers:

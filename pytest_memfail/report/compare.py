@@ -19,7 +19,7 @@ BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     "abstention %": lambda row: "-" if row.abstention is None else percent(row.abstention),
     "tokens per memory": lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
 }
-"""The tables after the rates: the title of each, and the cell it shows for a task in a record."""
+"""The tables after the rates: title, and function that returns the cell of a task in a record."""
 
 
 def comparison(found: SideBySide) -> Iterator[str]:
@@ -99,7 +99,7 @@ def seed_lines(found: OverSeeds) -> Iterator[str]:
         task = row.task
         cells = f"{_seed_cell(row.success):<22}{_seed_cell(row.facts_held):<22}{_seed_cell(row.difference, '+')}"
         yield f"{name:<{wide}}{row.system:<{width}} {n:>5}  {cells}"
-    yield "in brackets: the 95 % t interval over seeds, cut to what is possible; of one seed there is none"
+    yield "in brackets: the 95 % t interval over seeds, cut to possible values; one seed has none"
 
 
 def _seed_cell(found: SeedMean | None, sign: str = "") -> str:

@@ -40,7 +40,7 @@ def stored_excerpt(fact: FactRecord, entry: str) -> str:
         start, chosen = max(_sentences(text), key=lambda part: len(wanted & _words(part[1])), default=(0, text))
         if len(wanted & _words(chosen)) > NEAR * len(wanted):
             return _cut(text, start, chosen)
-        if fact.verdict == SUMMARY_ERROR:  # any other sentence would look as if it were made from the lost one
+        if fact.verdict == SUMMARY_ERROR:  # another sentence would look as if it were made from the lost one
             return "no sentence near it in that entry"
     return excerpt(text, fact.deciding.found, fact.text)
 

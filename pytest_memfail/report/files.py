@@ -14,7 +14,7 @@ from pytest_memfail.results import Loaded
 ENDINGS: Final = (".html", ".md", ".json", ".svg", ".png")
 DRAWN: Final = (".svg", ".png")
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
-"""The variable that names the file whose Markdown the CI shows beside the run."""
+"""The environment variable with the path of the file that CI shows as the step summary."""
 
 OURS: Final = (
     'name="generator" content="pytest-memfail',

@@ -40,7 +40,7 @@ def gate(result: Gate, *, full: bool = False, record: str | None = None) -> list
         lines += _detectable(result, result.comparison)
     if result.anchor is not None:
         lines.append(f"anchor: {result.anchor.path}, {counted(result.anchor.comparison.total.n, 'question')} compared")
-        lines.append(f"  set there because: {one_line(result.anchor.reason, WIDTH - 21)}")
+        lines.append(f"  set because: {one_line(result.anchor.reason, WIDTH - 21)}")
         lines += [_check(check) for check in checks if check.anchored]
         lines += _comparison(result.anchor.comparison, "the anchor", full, record)
     return lines
@@ -60,8 +60,7 @@ def gate_outcome(result: Gate) -> str:
 def _telling(checks: Sequence[Check]) -> list[Check]:
     """Return the checks to show.
 
-    Of an expression about every task (`*.`), all tasks that did not pass are shown, but only one task that passed: the
-    one nearest to failing by its p.
+    For an expression about every task (`*.`), these are all tasks that did not pass, and the passed task with the lowest p.
     """
     nearest: dict[tuple[str, bool], Check] = {}
     for check in checks:
@@ -118,17 +117,17 @@ def p_value(p: float) -> str:
 
 def _comparison(comparison: Comparison, against: str, full: bool, record: str | None) -> Iterator[str]:
     if comparison.added:
-        yield f"  not in it: {counted(comparison.added, 'question')}, {comparison.added_failing} of them failing"
+        yield f"  not in {against}: {counted(comparison.added, 'question')}, {comparison.added_failing} of them failing"
     if comparison.missing:
         yield f"  {comparison.missing} of its questions were not asked"
     if comparison.uncounted:
-        yield f"  without a result that can be compared: {counted(comparison.uncounted, 'question')}"
+        yield f"  without comparable results: {counted(comparison.uncounted, 'question')}"
     if any(pair.worse or pair.better for pair in comparison.tasks):
         yield from _table(comparison, against, full)
         yield from P_IS
     if comparison.rows != comparison.total.n:
         yield (
-            f"  p takes the questions of a row together: {comparison.rows_worse} worse, {comparison.rows_better} better of "
+            f"  p treats the questions of a row as one: {comparison.rows_worse} worse, {comparison.rows_better} better of "
             f"{comparison.rows} rows"
         )
     for change, title in TITLES.items():
@@ -172,5 +171,5 @@ def _before_and_now(comparison: Comparison, pair: Paired) -> str:
 
 
 def _flip(flip: Flip) -> str:
-    # an id is for pasting: it is never cut
+    # never cut an id, because it is pasted into commands
     return f"  {flip.id} {flip.old} -> {flip.new}"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 WIDTH: Final = 100
 NAME: Final = 24
-"""The least width of the column of names."""
+"""The minimum width of the column of names."""
 COLUMNS: Final = (
     ("cases", "cases"),
     ("facts", "facts"),

@@ -28,7 +28,7 @@ MARK: Final = "<!-- memfail report -->"
 UNSEEN: Final = "\u200b"
 """A zero-width space: text that contains it is no link and no mention."""
 _LINKED: Final = re.compile(r"@(?=\S)|[a-z][a-z0-9+.-]*:(?=\S)|www(?=\.)|#(?=\d)|gh-(?=\d)", re.IGNORECASE)
-"""What GitHub and GitLab turn into links: schemes, hosts, mentions, issue numbers."""
+"""Text that GitHub and GitLab turn into links: schemes, hosts, mentions, issue numbers."""
 
 
 def markdown(records: Sequence[Loaded], page_url: str = "") -> str:

@@ -15,8 +15,8 @@ COLUMNS: Final = (
     ("damaged_passed", "damaged passed"),
 )
 SPLITS: Final = {
-    "test": "rows and annotators that nothing was fitted or chosen on",
-    "dev": "rows and annotators that choices were made on; with the cases on shipped rows",
+    "test": "rows and annotators that were not used to fit or choose anything",
+    "dev": "rows and annotators used for design choices, and the cases on shipped rows",
 }
 
 
@@ -43,10 +43,10 @@ def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) 
     yield "* **Model**: boosted trees and a logistic regression, averaged, for two questions: do the memories keep the claim,"
     yield "  and if not, is anything of it there? Calibrated on folds that were not fitted on."
     yield f"* **Seed** {header['seed']}, scikit-learn {header['scikit-learn']}."
-    for split, told in SPLITS.items():
+    for split, about in SPLITS.items():
         if split in figures:
             yield ""
-            yield f"## {split}: {told}"
+            yield f"## {split}: {about}"
             yield ""
             yield from _table(figures[split])
             yield ""

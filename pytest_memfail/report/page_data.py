@@ -16,7 +16,7 @@ from pytest_memfail.report.text import why
 from pytest_memfail.results import Loaded, change_of, is_unsure, load_record, shown
 
 ORIGINS: Final = ("conversation_id", "session_id", "conversation", "source")
-"""Names under which systems keep where a memory came from."""
+"""Metadata keys under which systems record the origin of a memory."""
 
 
 def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
@@ -65,7 +65,7 @@ def _stores(index: int, record: Loaded, texts: dict[str, int]) -> Iterator[dict[
     if not any(store.listings or store.history for store in stores) and Path(record.path or ".").is_file():
         try:
             written = load_record(Path(record.path))
-        except UsageError:  # no page is lost with the file
+        except UsageError:  # a missing file must not prevent the page
             return
         if written.header.started != record.header.started:  # another run has replaced it
             return

@@ -24,7 +24,7 @@ class _Model(BaseModel):
 
 
 class RateModel(_Model):
-    """A share, with what it is a share of and its 95 % Wilson interval."""
+    """A share with its denominator and its 95 % Wilson interval."""
 
     count: int = Field(ge=0)
     n: int = Field(ge=0)
@@ -63,7 +63,7 @@ class TaskModel(_Model):
 
 
 class StoreModel(_Model):
-    """What the stores of a task cost and hold."""
+    """The cost and content of the stores of a task."""
 
     task: str
     stores: int
@@ -111,7 +111,7 @@ class FlipModel(_Model):
 
 
 class AnchorModel(_Model):
-    """The run that moves only on purpose, and what changed since."""
+    """The run that moves only on purpose, and the changes since."""
 
     path: str
     reason: str = Field(description="why it was last moved")

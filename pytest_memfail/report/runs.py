@@ -19,7 +19,7 @@ USUAL: Final = {
     "repeats": 1,
     "shard": None,
 }
-"""Usual settings; only settings that differ are shown."""
+"""The default settings; only other settings are shown."""
 NAMES: Final = {"test_taker": "model"}
 """Option names that differ from the header's field names."""
 

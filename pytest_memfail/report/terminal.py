@@ -1,4 +1,4 @@
-"""Format the last screen of a run: failures by cause, the verdict table, where most is lost, and what to do next."""
+"""Format the last screen of a run: failures by cause, the verdict table, the largest loss, and the next step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_TEXTS: Final = 20
 EXAMPLES: Final = 3
 """Failures shown per task and verdict."""
 MOSTLY: Final = 0.5
-"""The kind of detail is named if at least this share of a group lost it."""
+"""The minimum share of a group that lost a kind of detail for the kind to be named."""
 
 PLACES: Final[Mapping[str, str]] = {
     NOT_STORED: "storage",
@@ -83,7 +83,7 @@ def failed_question(question: QuestionRecord) -> Failed | None:
     kinds: set[str] = set()
     if verdict in MEMORY_FAILURES:
         failed = [fact for fact in question.facts if fact.verdict == verdict]
-        # a record that another program wrote may have no facts
+        # a record written by another program may have no facts
         sure, source = max(((_confidence(fact.deciding), fact.source) for fact in failed), default=(-1.0, ""))
         for fact in failed:
             kinds |= kinds_of(fact.missing, fact.source)
@@ -151,7 +151,7 @@ def cause_lines(failures: Sequence[Failed], results: Summary, *, every: bool = F
         more = f"; the {len(shown)} clearest:" if len(shown) < len(group) else ":"
         yield f"{first.verdict.upper()} {len(group)} of {asked[first.task]} in {first.task}{more}"
         for failed in shown:
-            yield f"  {escape_controls(failed.id)}"  # an id is for pasting: it is never cut
+            yield f"  {escape_controls(failed.id)}"  # never cut an id, because it is pasted into commands
             yield from textwrap.wrap(
                 escape_controls(failed.reason),
                 WIDTH,
@@ -196,7 +196,7 @@ def _most_frequent(given: Sequence[frozenset[str]]) -> list[str]:
 
 
 def closing(results: Summary, failures: Collection[Failed], run: str | None, *, trusted: bool = True) -> Iterator[str]:
-    """Yield the last screen of a run: the verdicts, where most is lost, where the record is, and how to go on.
+    """Yield the last screen of a run: the verdicts, the largest loss, the path of the record, and the next steps.
 
     `run` is the name of the run for `memfail show`; None if the run is not kept.
     """

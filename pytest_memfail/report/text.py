@@ -32,9 +32,9 @@ LABEL: Final = 11
 MAX_LINES: Final = 25
 MAX_FAILED_FACTS: Final = 2
 NO_ANSWER: Final = "no_answer"
-"""The column of ungraded questions if no model answered."""
+"""The name of the column of ungraded questions if no model answered."""
 MIN_RETRIEVED: Final = 3
-"""Lines kept for the entries retrieved, however long the rest is."""
+"""The minimum number of lines for the retrieved entries."""
 
 
 def headline(question: QuestionRecord) -> str:
@@ -57,7 +57,7 @@ def _lost_first(reason: str, missing: Sequence[str]) -> str:
     >>> _lost_first("'otterbank' is stored, but without 'Wi-Fi'", ["Wi-Fi"])
     "lost 'Wi-Fi'; 'otterbank' is stored"
     """
-    # a detail quoted before the word "stored" is stored: as disliked, say, or without its link
+    # a detail quoted before the word "stored" is in the store, for example as disliked or without its link
     stored = reason.partition("stored")[0]
     lost = [
         detail for detail in missing if detail.strip() and not any(q in stored for q in (f"'{detail}'", repr(detail)))
@@ -79,7 +79,7 @@ def why(question: QuestionRecord) -> str:
 def failure(question: QuestionRecord, rerun: str, *, short: bool = False) -> list[str]:
     """Return a failed question in at most 25 lines; `rerun` is the command that asks it again.
 
-    With `short`, return only what was asked and why it failed.
+    With `short`, return only the question and the reason.
     """
     if short:
         return [escape_controls(text) for text in _short(question, rerun)]
@@ -137,8 +137,8 @@ def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
 
 def _fact(fact: FactRecord) -> Iterator[str]:
     stage, result = fact.decided_by, fact.deciding
-    if fact.verdict != NOT_RETRIEVED:  # otherwise the store holds it as it was said
-        # lost details are marked in the source: the store no longer holds them
+    if fact.verdict != NOT_RETRIEVED:  # otherwise the store has it verbatim
+        # lost details are marked in the source, because the store no longer has them
         yield from _field("said", mark(excerpt(fact.source, fact.missing, fact.text), fact.missing), 2)
     passed = ", ".join(f"{name} ok" for name in STAGES[: STAGES.index(stage)])
     confidence = result.confidence
@@ -192,7 +192,7 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
 
 
 def details(results: Summary, *, full: bool = False) -> list[str]:
-    """Return all but the table of verdicts: single facts, tokens, stores, models, warnings."""
+    """Return the results without the table of verdicts: single facts, tokens, stores, models, warnings."""
     lines = list(_shown(results))
     lines += abstention(results)
     lines += vacuous_passes(results)
@@ -250,7 +250,7 @@ def abstention(results: Summary) -> list[str]:
 
 
 def occurring(tally: Tally) -> list[str]:
-    """Return the verdicts that occur; their counts add up to n."""
+    """Return the verdicts that occur with their counts, which add up to n."""
     return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
 
 
@@ -263,7 +263,7 @@ def steadiness(tally: Tally) -> str:
     if not tally.repeated:
         return ""
     return (
-        f"{tally.unsteady} of {tally.repeated} in {tally.name} did not come out the same each time "
+        f"{tally.unsteady} of {tally.repeated} in {tally.name} changed their verdict between repeats "
         f"({_percent(tally.flip_rate).strip()} %)"
     )
 
@@ -309,7 +309,7 @@ def verdict_table(results: Summary) -> Iterator[str]:
     if NO_ANSWER in columns:
         yield "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
     elif UNGRADED in columns and not results.answered:
-        yield "ungraded: nothing found lost, or not to be judged without a model (--memfail-model, --memfail-judge)"
+        yield "ungraded: no loss found, or not decidable without a model (--memfail-model, --memfail-judge)"
 
 
 def _name_width(results: Summary) -> int:
@@ -411,7 +411,7 @@ def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _model_row(name: str, row: Mapping[str, Any], cost: float | None) -> str:
-    # an unknown price is not 0, which would read as free
+    # an unknown price is not 0, which would mean free
     usd = "unknown" if cost is None else f"{cost:.4f}"
     return (
         f"{one_line(name, 35):<36}{row['calls']:>8}{row['cache_hits']:>12}{row['prompt_tokens']:>13}"

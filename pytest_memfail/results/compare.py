@@ -100,7 +100,7 @@ def compare(
 
 
 def shown(entry: Outcome) -> str:
-    """Return the verdict as a list of flips shows it.
+    """Return the verdict as shown in a list of flips.
 
     >>> from pytest_memfail.records import Entry
     >>> shown(Entry("i", "t", "s", "q", 5, "correct", None, True))
@@ -190,13 +190,13 @@ class SideBySide:
 
     labels: tuple[str, ...]
     measure: str
-    """The measure of success: `correct`, or `memory held` if a run had no test-taker."""
+    """The measure of success: `correct`, or `memory held` if a run has no answers."""
     rows: tuple[Row, ...]
     flips: tuple[Flips, ...]
     by_k: tuple[tuple[int, int, Rate], ...]
     """Record, k and success over all tasks; only if there are several k."""
     notes: tuple[str, ...]
-    """How the runs differ, which may explain different rates."""
+    """Differences between the runs that may explain different rates."""
     suites: tuple[tuple[int, SuiteRecord], ...] = ()
     """The results of the suites' own measures, each with the index of its record."""
 

@@ -1,4 +1,4 @@
-"""Hold records in memory: load them, summarize them, and merge those of shards."""
+"""Records in memory: load, summarize and merge them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Loaded:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that was selected has a result."""
+        """Whether every selected question has a result."""
         return self.footer is not None and self.footer.complete
 
     @property

@@ -59,7 +59,7 @@ class Tally:
     facts_held: Rate = NOTHING
     """The share of single facts of the same questions that were stored, faithful and retrieved."""
     misleading: int = 0
-    """Questions about a person of whom nothing is known."""
+    """Questions about a detail that no conversation states about the named person."""
     abstention: Rate = NOTHING
     """The share of graded misleading questions not answered from somebody else's details, including vacuous passes."""
     shown_tokens: float | None = None
@@ -108,7 +108,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class StoreFigures:
-    """What the stores of a task cost and hold."""
+    """The cost and content of the stores of a task."""
 
     name: str
     stores: int
@@ -134,20 +134,20 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything the end of a run shows."""
+    """The results shown at the end of a run."""
 
     tasks: tuple[Tally, ...]
     total: Tally
     stores: tuple[StoreFigures, ...]
     warnings: tuple[str, ...]
     answered: bool
-    """Whether any answer was judged; without a test-taker the rate of correct answers means nothing."""
+    """Whether any answer was judged; without answers, the rate of correct answers is meaningless."""
     protocol: str
     record: str | None = None
     models: tuple[Mapping[str, Any], ...] = ()
     """Calls, tokens and cost by stage and model."""
     stopped: str | None = None
-    """Why models were no longer called before the end: the budget, or the wait for the endpoint, was used up."""
+    """Why model calls stopped before the end: the budget or the waiting time for the endpoint was used up."""
     gate: Gate | None = None
     unsure: int = 0
     """Questions whose verdict the offline judge is unsure of."""
@@ -280,9 +280,9 @@ def _by_task(asked: Iterable[QuestionRecord]) -> dict[str, list[QuestionRecord]]
 
 
 def _shown_at(of_task: Sequence[QuestionRecord]) -> Iterator[tuple[QuestionRecord, int]]:
-    """Yield each question of a task with the k it is shown at: its own.
+    """Yield each question of a task with the k at which it is shown, normally its own.
 
-    Where each part has one k, all are shown at that of most questions: parts are not compared by k.
+    If each part has a single k, all are shown at the most frequent k, because parts are not compared by k.
     """
     ks: dict[str, set[int]] = {}
     for question in of_task:
@@ -397,8 +397,8 @@ def _warnings(tasks: Sequence[Tally], stores: Iterable[StoreRecord], left_out: i
         more, less = store.changed_by_queries
         if store.shared_with:
             yield (
-                f"the stores {store.store} and {store.shared_with} share state (+{more} -{less} entries while asked); give each "
-                "its own: nothing in a class or a module, everything below context.path or under context.store_id"
+                f"the stores {store.store} and {store.shared_with} share state (+{more} -{less} entries while asked); keep no "
+                "state in classes or modules, and everything below context.path or under context.store_id"
             )
         elif store.late:
             yield (

@@ -159,12 +159,12 @@ def test_text_of_a_failure(any_project: Project) -> None:
 def test_a_failure_names_its_row_with_tb_line(project: Project) -> None:
     project.script(lh_2="reasoning_error")
     result = project.run("memfail/long_hop", "-rf", "--tb=line")
-    result.stdout.fnmatch_lines(["*long_hop.csv:*: stored, faithful and retrieved, and the answer is still wrong"])
+    result.stdout.fnmatch_lines(["*long_hop.csv:*: stored faithfully and retrieved, but the answer is wrong"])
     result.stdout.fnmatch_lines(
         [
             "REASONING_ERROR 1 of 4 in long_hop:",
             "  memfail/long_hop::lh-2",
-            "    stored, faithful and retrieved, and the answer is still wrong",
+            "    stored faithfully and retrieved, but the answer is wrong",
         ]
     )
 

@@ -72,7 +72,7 @@ def test_the_majority_is_the_verdict(any_project: Project) -> None:
         [
             "repeats    correct, not_retrieved, not_retrieved",
             "*--memfail-repeats=3*",
-            "repeats: 3 of 4 in conditional_facts_easy did not come out the same each time (75.0 [[]30, 95[]] %)",
+            "repeats: 3 of 4 in conditional_facts_easy changed their verdict between repeats (75.0 [[]30, 95[]] %)",
         ]
     )
 

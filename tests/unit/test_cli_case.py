@@ -69,7 +69,7 @@ def test_a_case_of_lines_of_longer_texts_says_so(tmp_path, monkeypatch, capsys, 
     task = {"data_hash": "0" * 64, "licence": "CC0", "questions": 1, "suite": suite}
     record = verdicts(tmp_path / "r.jsonl", "not_stored", tasks={"t": task})
     assert main(["case", str(record), "q-0"]) == 0
-    assert ("may not fail the same way" in capsys.readouterr().out) == is_said
+    assert ("may not fail in the same way" in capsys.readouterr().out) == is_said
 
 
 TURNS = [

@@ -53,7 +53,7 @@ LABELS: Final = {
     PARTIAL: "part of a point is stored",
     UNCONFIRMED: "a distractor is stored as if it were true",
     FABRICATED: "a memory was added that the dialogue does not support in full",
-    OMISSION: "an update or an answer leaves out what it should say",
+    OMISSION: "an update or an answer is incomplete",
     HALLUCINATION: "an update or an answer says something wrong",
     OTHER: "an update failed in another way",
 }

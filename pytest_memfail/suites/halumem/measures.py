@@ -88,7 +88,7 @@ def _is_searched(question: Finished) -> bool:
 
 
 def _mean(values: Sequence[float | None], over: Over, weights: Sequence[float] | None = None) -> Score:
-    """Return the weighted mean of the values that there are, over all of them or over those."""
+    """Return the weighted mean of the values; None counts as 0 (`all`) or is left out (`valid`)."""
     used = weights or [1.0] * len(values)
     counted = [w for v, w in zip(values, used, strict=True) if over == "all" or v is not None]
     if not sum(counted):

@@ -104,7 +104,7 @@ def shipped_rows() -> Path:
 def load(request: SuiteRequest) -> Sequence[Task]:
     """Return a task for each split that has rows, from the files in the folder, or from our own rows if no folder is given.
 
-    Raises `UsageError` if no file is there, `RowError` for the first fault.
+    Raises `UsageError` if there is no file, `RowError` for the first fault.
     """
     if request.variant not in ("", OURS, *SOURCE.files):
         raise UnknownNameError(f"variant of {NAME}", request.variant, (*SOURCE.files, OURS))

@@ -36,7 +36,7 @@ DESCRIPTIONS: Final = {
     RETRIEVAL: "answers stated somewhere in a long text",
     LEARNING: "labels learned from examples in a long text",
     UNDERSTANDING: "questions about a whole novel",
-    FORGETTING: "numbered facts, of which later ones replace earlier ones",
+    FORGETTING: "numbered facts, where later facts replace earlier ones",
 }
 FORMS: Final = {
     FORGETTING: "Where two facts contradict each other, the one with the higher number holds, whatever you know yourself. "

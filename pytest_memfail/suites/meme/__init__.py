@@ -56,7 +56,7 @@ PARTS: Final = (
 LABELS: Final = {
     STALE: "only the value before the change was there, or it was given as the answer",
     LEAKED: "a deleted value is still stated, by the store or in the answer",
-    LOST_LATER: "stored at first, and gone when it was asked for",
+    LOST_LATER: "stored at first, but gone when the question was asked",
     TRIVIAL_PASS: "right after the change, but not known before: not credited",
     UNCERTAIN: "answered with doubt",
 }

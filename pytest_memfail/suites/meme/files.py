@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pytest_memfail.core import RowError
 from pytest_memfail.grading import contains, fold, marks_removal, verbatim
@@ -42,7 +42,7 @@ DOMAINS: Final = {
 }
 UNCERTAIN: Final = "uncertain"
 ABSENCE: Final = re.compile(
-    r"uncertain\s*[-\u2013\u2014:]+\s*previously\s+['\"\u2018\u201c](?P<old>.+)['\"\u2019\u201d]\s*,?\s*but\s+(?P<root>.+?)\s+changed\b.*",
+    r"uncertain\s*[-\u2013\u2014:]+\s*previously\s+['\"\u2018\u201c](?P<old>.+)['\"\u2019\u201d]\s*,?\s*but\s+(?P<root>.+)\s+changed\.?",
     re.I | re.S,
 )
 """Pattern of the gold answer of an absence."""
@@ -53,14 +53,7 @@ def _text(value: Any) -> Any:
     """Return a value that may be null or a number as a text."""
     if value is None:
         return ""
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
     return str(value) if isinstance(value, int | float) else value
-
-
-def _first(value: Any) -> Any:
-    """Return the first of several numbers."""
-    return next(iter(value), None) if isinstance(value, list) else value
 
 
 def _list(value: Any) -> Any:
@@ -92,21 +85,18 @@ Values = dict[str, Annotated[list[Loose], BeforeValidator(lambda v: v if isinsta
 class _Model(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_null(cls, value: Any) -> Any:
-        """Read null as a missing field, where one may be missing."""
-        if not isinstance(value, dict):
-            return value
-        may_miss = {name for name, field in cls.model_fields.items() if not field.is_required()}
-        return {name: found for name, found in value.items() if found is not None or name not in may_miss}
-
 
 class Change(_Model):
     """The values of an entity before and after the change of the root."""
 
     before: Loose = ""
     after: Loose = ""
+
+    @field_validator("before", "after", mode="before")
+    @classmethod
+    def _first(cls, value: Any) -> Any:
+        """Take the first and last of several values."""
+        return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
 class Edge(_Model):
@@ -123,7 +113,7 @@ class Fact(_Model):
     entity: str
     value: Loose = ""
     fact_text: Loose = ""
-    conveyed_in_turn: Annotated[int | None, BeforeValidator(_first)] = None
+    conveyed_in_turn: int | None = None
     notes: Any = None
 
     def is_noted(self, *marks: str) -> bool:
@@ -234,7 +224,7 @@ class Episode(_Model):
     entities: dict[str, Change] = {}
     dependency_edges_used: list[Edge] = []
     sessions: list[Session] = Field(min_length=1)
-    before_questions: Block = Block(position_after_session=0)
+    before_questions: Block
     after_questions: Block
 
     def facts(self, until: int) -> list[tuple[int, Fact]]:

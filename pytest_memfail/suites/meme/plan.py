@@ -25,12 +25,11 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.grading import fold, is_hypothetical, marks_condition, marks_removal, sentences, words
 from pytest_memfail.reading import JsonRow, digest
-from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Block, Episode, Fact, Item, Type, states
+from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type, states
 
 NAME: Final = "meme"
 ARROW: Final = " \u2192 "
 IN_ORDER: Final = ", in order: "
-_ARROWS: Final = re.compile(r"\s*(?:\u2192|->|=>|\u27f6)\s*")
 Moment = Literal["before", "after"]
 PARTS: Final[dict[Type, str]] = {
     "er": "recall",
@@ -89,10 +88,7 @@ class _Plan:
 
     def steps(self) -> Iterator[Step]:
         """Yield the sessions and the two probes, each after its session."""
-        blocks: tuple[tuple[Moment, Block], ...] = (
-            ("before", self.episode.before_questions),
-            ("after", self.episode.after_questions),
-        )
+        blocks = (("before", self.episode.before_questions), ("after", self.episode.after_questions))
         end = max(block.position_after_session for _, block in blocks)
         for at, session in enumerate(self.episode.sessions[: end + 1]):
             key = f"{NAME}:{self.episode.episode_id}:{at}:{session.session_id}"
@@ -103,7 +99,7 @@ class _Plan:
                 if block.position_after_session == at and block.questions:
                     yield Probe(tuple(self._questions(moment, block.questions, at)))
 
-    def _questions(self, moment: Moment, items: Iterable[Item], until: int) -> Iterator[Question]:
+    def _questions(self, moment: str, items: Iterable[Item], until: int) -> Iterator[Question]:
         block = self.episode.before_questions if moment == "before" else self.episode.after_questions
         used: dict[str, int] = {}
         for item in items:
@@ -117,7 +113,7 @@ class _Plan:
             elif item.type in CREDITED:
                 needs = tuple(dict.fromkeys(self.ids[e][-1] for e in item.entity if e in self.ids))
             part = "before" if moment == "before" else PARTS[item.type]
-            facts = _Facts(self.episode, item, until, name, tuple(c.id for c in self.conversations), moment)
+            facts = _Facts(self.episode, item, until, name, tuple(c.id for c in self.conversations))
             made = list(facts.before() if moment == "before" else getattr(facts, part)())
             self.evidence |= {each.id: each for each in made}
             yield Question(
@@ -135,7 +131,7 @@ class _Plan:
                 needs=needs,
                 asked_at=block.timestamp,
                 cluster=self.episode.episode_id,
-                keys=facts.keys(),
+                keys=facts.keys(moment),
             )
 
 
@@ -148,7 +144,6 @@ class _Facts:
     until: int
     question: str
     conversations: tuple[str, ...]
-    moment: Moment = "after"
     made: int = 0
 
     # -- the parts ---------------------------------------------------------------------------------------------------
@@ -218,12 +213,12 @@ class _Facts:
         for entity in self.item.entity:
             yield from self._dependencies(entity, "", self._lost(entity))
 
-    def keys(self) -> dict[str, Any]:
+    def keys(self, moment: str) -> dict[str, Any]:
         """Return the data for the graders: the entities, all values, and the outdated value."""
         entity = self.item.entity[0]
         values = [value for each in self.item.entity for value in self._values(each)]
         keys: dict[str, Any] = {"entity": list(self.item.entity), "values": values}
-        if self.moment == "before":
+        if moment == "before":
             return keys | {"others": list(self._others(entity, values[0])) if values else []}
         if self.item.type == "cas":
             return keys | {"values": [self._new(entity)], "old": self.episode.old(entity)}
@@ -234,34 +229,10 @@ class _Facts:
     # -- values ------------------------------------------------------------------------------------------------------
 
     def _values(self, entity: str) -> list[str]:
-        """Return the values that the file gives for an entity, or those that its sessions state."""
         found = [value for value in self.item.entity_values.get(entity, []) if value]
-        if self.moment == "before":
-            return found or ([self.item.gold] if len(self.item.entity) == 1 else self._stated(entity)[-1:])
-        if self.item.type == "tr" and len(found) < 2:
-            return self._history(entity, found)
-        if self.item.type == "del":
-            return self._stated_only(entity, found)
-        if found or self.item.type == "abs":
-            return found
-        return [self.item.gold] if len(self.item.entity) == 1 else self._stated(entity)[-1:]
-
-    def _history(self, entity: str, found: Sequence[str]) -> list[str]:
-        """Return the steps of a history that the file gives in one text, or only the last one of."""
-        for text in (*found, self.item.gold):
-            if len(steps := [step.strip() for step in _ARROWS.split(text) if step.strip()]) > 1:
-                return steps
-        return self._stated(entity) or [*found] or [self.item.gold]
-
-    def _stated_only(self, entity: str, found: Sequence[str]) -> list[str]:
-        """Return the values that were an entity's own, without a mark such as "deleted" in the place of one."""
-        own = [*self._stated(entity), self.episode.old(entity)]
-        return [v for v in found if any(_same(v, other) for other in own)] if any(own) else list(found)
-
-    def _stated(self, entity: str) -> list[str]:
-        """Return the values that the sessions up to the probe state as an entity's own, in order."""
-        facts = [fact for _, fact in self.episode.facts(self.until) if fact.entity == entity and not _is_rule(fact)]
-        return list(dict.fromkeys(f.value for f in facts if f.value and not marks_removal(f.value)))
+        return found or (
+            [self.item.gold] if len(self.item.entity) == 1 and self.item.type not in ("del", "abs") else []
+        )
 
     def _new(self, entity: str) -> str:
         """Return the value that follows from the change."""
@@ -397,9 +368,7 @@ class _Facts:
                 condition=_condition(statement) if is_stated else None,
                 anchors=tuple(names) if is_stated else (),
                 endings=tuple(dict.fromkeys([*now, *([result] if new and result else [])])),
-                decoys=tuple(s for v in dict.fromkeys((new, result)) for s in self._sentences(v, self.until + 1))
-                if new
-                else (),
+                decoys=tuple(s for v in {new, result} for s in self._sentences(v, self.until + 1)) if new else (),
             )
 
     def _chain(self, entity: str) -> list[str]:

@@ -33,7 +33,7 @@ MEMFAIL_TASKS: Final = TASK_NAMES[:5]
 
 
 def rows_of_memfail(folder: Path) -> Path:
-    """Return where the rows are in a user's folder: there, or in its subfolder `memfail`."""
+    """Return the folder of the rows in a user's folder: the folder itself or its subfolder `memfail`."""
     own = folder / "memfail"
     holds = {place: any((place / f"{name}.csv").is_file() for name in MODULES) for place in (folder, own)}
     return own if holds[own] and not holds[folder] else folder

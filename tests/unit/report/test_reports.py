@@ -118,9 +118,9 @@ def test_repeats_are_in_every_report(tmp_path):
     record = write(tmp_path / "r.jsonl", wavering, steady, store(), repeats=3)
     page = render(record, "x.html")
     assert "Each question was asked 3 times, and the majority counts:" in page
-    assert "<li>1 of 2 in t did not come out the same each time (50.0 [9, 91] %)</li>" in page
+    assert "<li>1 of 2 in t changed their verdict between repeats (50.0 [9, 91] %)</li>" in page
     assert [line["repeats"] for line in data_of(page)["questions"]] == [list(wavering.repeats), list(steady.repeats)]
-    said = r"Each asked 3 times: 1 of 2 in all did not come out the same each time \(50.0 \[9, 91\] %\)"
+    said = r"Each asked 3 times: 1 of 2 in all changed their verdict between repeats \(50.0 \[9, 91\] %\)"
     assert said in render(record, "x.md").splitlines()
     found = SummaryModel.model_validate_json(render(record, "x.json")).records[0]
     assert (found.repeats, found.total.unsteady.count, found.total.unsteady.n) == (3, 1, 2)

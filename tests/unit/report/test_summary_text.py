@@ -117,9 +117,7 @@ def test_without_answers_nothing_is_counted_as_correct():
 def test_what_the_judge_left_open_is_ungraded_without_answers_too():
     lines = list(verdict_table(results(tally(left_open=1, **{NOT_STORED: 2, UNGRADED: 3}))))
     assert lines[1].split()[-1] == "ungraded"
-    assert lines[3:] == [
-        "ungraded: nothing found lost, or not to be judged without a model (--memfail-model, --memfail-judge)"
-    ]
+    assert lines[3:] == ["ungraded: no loss found, or not decidable without a model (--memfail-model, --memfail-judge)"]
 
 
 def test_with_several_k_each_has_a_row_of_its_own():

@@ -296,7 +296,7 @@ def test_an_anchor_keeps_its_reason_and_those_before(path):
 def test_a_baseline_is_no_anchor(path):
     write_baseline(path, HEADER, ENTRIES)
     assert anchor_reason(read_baseline(path)) is None
-    with pytest.raises(UsageError, match="gives no reason, expected an anchor; make one with memfail anchor"):
+    with pytest.raises(UsageError, match="without a reason, expected an anchor; make one with memfail anchor"):
         read_anchor(path)
 
 

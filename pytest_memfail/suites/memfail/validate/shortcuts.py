@@ -208,7 +208,7 @@ def mean_score(rule: Rule, texts: Sequence[Guessed]) -> float:
 
 
 def probability(rule: Rule, texts: Sequence[Guessed]) -> tuple[int, int, float]:
-    """Return the right predictions of a rule on one held-out half, their total, and the probability of so many by
+    """Return the right predictions of a rule on one held-out half, their total, and the probability of this many by
     chance.
     """
     given, truth = held_out(rule, texts, 0)
