@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -17,17 +18,26 @@ import pytest
 from pytest_memfail.testing import LocalEndpoint, Reply, ToolCall
 
 ROOT = Path(__file__).parents[2]
-PYTHON_OF_BASIC_MEMORY = "3.12"
+MOST_READ = 10
+"""Notes that the client reads for a question."""
 
 
 def keeper(request: Mapping[str, Any]) -> str | Reply:
-    """Stores each message of the user as an entity or note, and searches for each longer word of a question."""
+    """Stores each message of the user as an entity or note, and searches for each longer word of a question.
+
+    basic-memory's search shows the titles of notes: they are read afterwards.
+    """
     messages = request["messages"]
     tools = {tool["function"]["name"] for tool in request["tools"]}
     is_graph = "search_nodes" in tools  # server-memory; else basic-memory
     text = messages[1]["content"]
     if messages[-1]["role"] == "tool":
-        return Reply("Done.")
+        results = [message["content"] for message in messages if message["role"] == "tool"]
+        found = list(dict.fromkeys(re.findall(r"^- permalink: (\S+)$", "\n".join(results), re.MULTILINE)))
+        has_read = any(call["function"]["name"] == "read_note" for m in messages for call in m.get("tool_calls", ()))
+        if not found or has_read or text.startswith("<conversation>"):
+            return Reply("Done.")
+        return Reply("", tool_calls=tuple(ToolCall("read_note", {"identifier": name}) for name in found[:MOST_READ]))
     if not text.startswith("<conversation>"):
         words = dict.fromkeys(word for word in re.findall(r"\w+", text.lower()) if len(word) > 4)
         tool = "search_nodes" if is_graph else "search_notes"
@@ -83,19 +93,35 @@ def test_a_client_that_searches_single_words_finds_more_in_server_memory(tmp_pat
     assert held(output, "all") > 50
 
 
-@pytest.fixture(scope="module")
-def basic_memory() -> str:
-    """The YAML file of basic-memory, with a Python that it runs in."""
+def uvx(package: str, *words: str, python: str) -> str:
+    """The command of a package's program, in an interpreter that meets a condition; skips where there is none."""
     pytest.importorskip("mcp")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     if (uv := shutil.which("uv", path=path)) is None:
         pytest.skip("needs uv")
-    pyenv = map(str, Path.home().glob(".pyenv/versions/3.1[2-9]*/bin/python"))
-    for python in (sys.executable, *pyenv, PYTHON_OF_BASIC_MEMORY):  # the last may be fetched
-        command = [uv, "tool", "run", "--python", python, "basic-memory==0.24.1"]
-        if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode == 0:
-            return f"kind: mcp\npreset: basic-memory\ncommand: {' '.join([*command, 'mcp'])}\n"
-    pytest.skip(f"needs Python {PYTHON_OF_BASIC_MEMORY}, and PyPI")
+    pyenv = map(str, Path.home().glob(".pyenv/versions/3.1*/bin/python"))
+    for interpreter in (sys.executable, "/usr/bin/python3", *pyenv):
+        command = [uv, "tool", "run", "--python", interpreter, "--from", package, *words]
+        probe = f"import sqlite3, sys; assert {python}"
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            subprocess.run([interpreter, "-c", probe], capture_output=True, check=True)
+            subprocess.run([*command, "--version"], capture_output=True, check=True)
+            return " ".join(command)
+    pytest.skip(f"needs PyPI, and a Python with {python}")
+
+
+@pytest.fixture(scope="module")
+def basic_memory() -> str:
+    """The YAML file of basic-memory."""
+    command = uvx("basic-memory==0.24.1", "basic-memory", python="sys.version_info >= (3, 12)")
+    return f"kind: mcp\npreset: basic-memory\ncommand: {command} mcp\n"
+
+
+@pytest.fixture(scope="module")
+def memory_service() -> str:
+    """The YAML file of mcp-memory-service."""
+    command = uvx("mcp-memory-service==12.4.0", "memory", python="hasattr(sqlite3.Connection, 'enable_load_extension')")
+    return f"kind: mcp\npreset: mcp-memory-service\ncommand: {command} server\n"
 
 
 FEW = ("--memfail-limit=5", "--memfail-tasks=conditional_facts_easy,long_hop")
@@ -109,6 +135,13 @@ def test_basic_memory_finds_what_its_words_find(tmp_path, basic_memory):
 def test_a_client_that_searches_single_words_finds_more_in_basic_memory(tmp_path, basic_memory, monkeypatch):
     output = run_agent(tmp_path, basic_memory, monkeypatch, *FEW)
     assert held(output, "conditional_facts_easy") > 50
+
+
+def test_mcp_memory_service_ranks_by_the_embeddings_it_gets(tmp_path, memory_service, monkeypatch):
+    with LocalEndpoint() as endpoint:
+        monkeypatch.setenv("MCP_EXTERNAL_EMBEDDING_URL", f"{endpoint.url}/embeddings")
+        output = run(tmp_path, memory_service, *FEW)
+    assert held(output, "conditional_facts_easy") > held(output, "long_hop")
 
 
 @needs_npx

@@ -192,6 +192,10 @@ def _pick(value: object) -> object:
 class Call(Part):
     """A call, and where its reply has the memories."""
 
+    ok: Annotated[
+        Path_ | None,
+        Field(description="True in the reply of a call that worked, where a server reports errors as text"),
+    ] = None
     pick: Annotated[Pick, BeforeValidator(_pick, json_schema_input_type=str | Pick)] = Pick()
     pages: Annotated[Pages | None, Field(description="For `list`: how to get the rest")] = None
 

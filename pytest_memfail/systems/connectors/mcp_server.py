@@ -65,7 +65,7 @@ class McpConnection:
         return await self.call_tool(f"{what}: the tool {call.tool!r}", call.tool, filled(call.arguments, values))
 
     async def call_tool(self, what: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Return the result of a tool as plain data.
+        """Return the result of a tool as plain data: structured content, else JSON, else text.
 
         Raises `MemorySystemError` if the tool fails or times out, or the server exits or prints anything but the protocol.
         """
@@ -92,8 +92,10 @@ class McpConnection:
         texts = [block.text for block in result.content if block.type == "text"]
         if result.is_error:
             raise ToolFailedError(f"{what} answered with the error: {one_line(' '.join(texts), 200)}")
-        if result.structured_content is not None:
-            return result.structured_content
+        found = result.structured_content
+        # SDKs wrap what a tool returns as text, which may be JSON itself
+        if found is not None and not (list(found) == ["result"] and isinstance(found["result"], str)):
+            return found
         text = "\n".join(texts)
         try:
             return json.loads(text)

@@ -55,6 +55,12 @@ async def all_pages(
     raise MemorySystemError(f"{what}: got {MOST_PAGES} pages and no end; check how `pages` finds the last one")
 
 
+def check_ok(reply: Any, ok: str, what: str) -> None:
+    """Raise `MemorySystemError` unless the path is true in a reply."""
+    if not _at(reply, ok, what):
+        raise MemorySystemError(f"{what}: got {one_line(repr(reply), 160)}, expected a reply in which `{ok}` is true")
+
+
 def _entry(entry: Any, i: int, pick: Pick, what: str) -> dict[str, Any]:
     if isinstance(entry, str):
         entry = {"text": entry}

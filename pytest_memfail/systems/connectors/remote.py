@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from pytest_memfail.core import Conversation, SystemContext, WrongTypeError
 from pytest_memfail.systems.connectors.config import RemoteMemory
-from pytest_memfail.systems.connectors.picks import all_pages, picked
+from pytest_memfail.systems.connectors.picks import all_pages, check_ok, picked
 from pytest_memfail.systems.connectors.settle import Settling
 from pytest_memfail.systems.connectors.templates import filled, places, places_of, stored_values
 
@@ -133,4 +133,8 @@ class RemoteSystem:
         return text, [{"text": text}] if text.strip() else []
 
     async def _call(self, key: str, values: Mapping[str, Any]) -> Any:
-        return await self._connection.call(key, self._config.calls[key], {**self._places, **values})
+        call = self._config.calls[key]
+        reply = await self._connection.call(key, call, {**self._places, **values})
+        if call.ok is not None:
+            check_ok(reply, call.ok, key)
+        return reply

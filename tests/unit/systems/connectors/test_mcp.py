@@ -16,6 +16,7 @@ from test_command import HOLDER, is_running, wait_until_gone
 
 from pytest_memfail.core import MemorySystemError, UsageError, WrongTypeError
 from pytest_memfail.systems import yaml_system
+from pytest_memfail.systems.connectors.picks import check_ok, picked
 from pytest_memfail.testing import check_memory_system
 
 pytest.importorskip("mcp", reason="needs the extra mcp")
@@ -204,9 +205,11 @@ def over_http():
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_server_over_http_keeps_the_contract(over_http, describe):
-    calls = CALLS.replace("arguments: {", 'arguments: {user: "{store}", ').replace(
-        "{tool: all,", '{tool: all, arguments: {user: "{store}"},'
+    # the SDK hands on a text as {"result": text}
+    calls = CALLS.replace("write: {", "write: {ok: \"@ == 'ok'\", ").replace(
+        "arguments: {", 'arguments: {user: "{store}", '
     )
+    calls = calls.replace("{tool: all,", '{tool: all, arguments: {user: "{store}"},')
     report = check_memory_system(
         yaml_system(describe(f"kind: mcp\nurl: {over_http}\n{calls}")), checks="round-trip,isolation,close"
     )
@@ -240,6 +243,50 @@ def test_the_presets_are_whole(describe, monkeypatch, name):
     config = yaml_system(describe(f"kind: mcp\npreset: {name}\ntimeout: 5")).config
     assert set(config.calls) >= {"write", "search", "list"}
     assert config.timeout == 5
+
+
+def test_a_reply_that_is_not_ok_is_an_error(stdio, use, talk):
+    text = stdio().replace("write: {", "write: {ok: \"starts_with(@, 'stored')\", ")
+
+    async def work(system):
+        await system.store_conversation(talk("a", "The boat is blue."))
+
+    with pytest.raises(MemorySystemError, match=r"^write: got 'ok', expected a reply in which `starts_with\(@, 'sto"):
+        use(text, work)
+
+
+REPLIES = {
+    "cognee": [
+        (
+            "2 memories found (2 from graph)\n[graph] The boat\n\nis blue.\n\n[graph] [x] y",
+            ["The boat\n\nis blue.", "[x] y"],
+        ),
+        ("no matching memories", []),
+        ("still indexing \u2014 retry shortly", None),
+        ("Error: Recall failed: dataset not found", None),
+    ],
+    "mcp-memory-service": [
+        (
+            "Found 2 memories (mode: semantic) for query: 'A?\n\n1. b'\n\n1. The boat\n\n2. is blue.\n   Hash: 0a\n   Created: now"
+            " [untagged]\n\n2. y\n   Hash: 0b\n   Created: now",
+            ["The boat\n\n2. is blue.", "y"],
+        ),
+        ("No memories found for query: 'A?'", []),
+        ("Error: no such mode", None),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_presets_take_the_memories_out_of_a_text(describe, name):
+    search = yaml_system(describe(f"kind: mcp\npreset: {name}")).config.calls["search"]
+    for reply, texts in REPLIES[name]:
+        if texts is None:
+            with pytest.raises(MemorySystemError, match=r"search: got '.*', expected a reply in which"):
+                check_ok(reply, search.ok, "search")
+        else:
+            check_ok(reply, search.ok, "search")
+            assert [memory["text"] for memory in picked(reply, search.pick, "search")] == texts
 
 
 MISTAKES = {
