@@ -16,7 +16,7 @@ from pytest_memfail.systems.adapters import AdapterFactory, Setting
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.systems.note_tools import SCHEMAS, Draft, ToolError
 from pytest_memfail.systems.tool_loop import asking, run_tools, transcript
-from pytest_memfail.systems.word_index import WordIndex
+from pytest_memfail.systems.word_index import LazyIndex
 
 SETTINGS: Final = {"model": Setting("")}
 FILE: Final = "memory.md"
@@ -46,7 +46,7 @@ class MdFile:
         self._chat = context.chat
         self._model = settings["model"]
         self._file = context.path / FILE
-        self._index: WordIndex | None = None
+        self._index = LazyIndex(lambda: (Entry(str(n), text, None) for n, text in enumerate(self._lines(), 1)))
 
     async def store_conversation(self, conversation: Conversation) -> None:
         """Let the model update the file.
@@ -70,10 +70,7 @@ class MdFile:
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the k lines with the best BM25 score for any word of the query."""
-        if self._index is None:  # created on the thread that uses the connection
-            self._index = WordIndex(":memory:")
-            self._index.add(Entry(str(number), text, None) for number, text in enumerate(self._lines(), 1))
-        return self._index.found(self._index.ranked(query, k))
+        return self._index.best(query, k)
 
     async def get_all_memories(self) -> list[dict[str, Any]]:
         """Return every line."""
@@ -87,11 +84,11 @@ class MdFile:
     async def restore(self, path: Path) -> None:
         """Replace the file. Raise `FileNotFoundError` if there is no snapshot."""
         shutil.copyfile(path / FILE, self._file)
-        self._drop_index()
+        self._index.drop()
 
     async def close(self) -> None:
         """Close the index; repeated calls are allowed."""
-        self._drop_index()
+        self._index.drop()
 
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""
@@ -107,12 +104,7 @@ class MdFile:
         unfinished = self._file.with_suffix(".new")
         unfinished.write_bytes("".join(f"{BULLET}{line}\n" for line in lines).encode("utf-8", "replace"))
         unfinished.replace(self._file)
-        self._drop_index()
-
-    def _drop_index(self) -> None:
-        if self._index is not None:
-            self._index.close()
-            self._index = None
+        self._index.drop()
 
 
 class MdFileFactory(AdapterFactory):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,28 @@ class WordIndex:
     def close(self) -> None:
         """Close the database; repeated calls are allowed."""
         self.db.close()
+
+
+class LazyIndex:
+    """A word index in memory, built anew at the first question after a change, on the thread that asks."""
+
+    def __init__(self, entries: Callable[[], Iterable[Entry]]) -> None:
+        """`entries` returns what is there now."""
+        self._entries = entries
+        self._index: WordIndex | None = None
+
+    def best(self, query: str, k: int) -> list[dict[str, Any]]:
+        """Return the k entries with the best BM25 score for any word of the query."""
+        if self._index is None:
+            self._index = WordIndex(":memory:")
+            self._index.add(self._entries())
+        return self._index.found(self._index.ranked(query, k))
+
+    def drop(self) -> None:
+        """Forget the index, because the entries change; repeated calls are allowed."""
+        if self._index is not None:
+            self._index.close()
+            self._index = None
 
 
 def storable(text: str) -> str:

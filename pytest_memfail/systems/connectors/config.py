@@ -397,6 +397,7 @@ def _fault(error: ValidationError, model: type[BaseModel]) -> str:
         return f"{place}: got nothing, expected a value"
     message = fault["msg"].removeprefix("Value error, ")
     expected = re.sub(r"^a valid ([aeiou]?)", lambda m: f"an {m[1]}" if m[1] else "a ", message.removeprefix(SHOULD))
+    expected = re.sub(r"^a dictionary( or instance of \w+)?", "a mapping", expected)
     if not place:  # a rule that concerns several keys
         return f"expected {message}"
     return f"{place}: got {one_line(repr(fault['input']), 60)}, expected {expected[:1].lower()}{expected[1:]}"

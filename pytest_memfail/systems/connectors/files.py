@@ -16,7 +16,7 @@ from pytest_memfail.systems.connectors.config import FilesMemory
 from pytest_memfail.systems.connectors.memory_tool import ROOT, CommandError, MemoryFolder, schemas
 from pytest_memfail.systems.connectors.processes import run_once
 from pytest_memfail.systems.connectors.templates import filled, places, plain_conversation, proxied
-from pytest_memfail.systems.word_index import WordIndex
+from pytest_memfail.systems.word_index import LazyIndex
 
 SPLIT: Final = {"file": None, "paragraph": r"\n[ \t]*\n", "line": r"\n"}
 
@@ -32,26 +32,21 @@ class FilesSystem:
         self._folder = context.path / "memory"
         self._folder.mkdir(exist_ok=True)
         self.unlimited_k = config.retrieve == "first"
-        self._index: WordIndex | None = None
+        self._index = LazyIndex(lambda: (Entry(entry["id"], entry["text"], None) for entry in self._entries()))
 
     async def store_conversation(self, conversation: Conversation) -> None:
         """Run the `write` program, or write a file.
 
         Raises `MemorySystemError` if the program fails.
         """
-        self._drop_index()
+        self._index.drop()
         if self._config.write is not None:
             values = {**places(self._context), "folder": str(self._folder)}
             command = [str(word) for word in filled(self._config.write, values)]
             given = json.dumps(plain_conversation(conversation)).encode()
-            await run_once(
-                f"the command {command[0]!r}",
-                command,
-                self._config.file.parent,
-                given,
-                self._config.timeout,
-                proxied(self._context),
-            )
+            what = f"the command {' '.join(self._config.write)!r}"
+            place, limit = self._config.file.parent, self._config.timeout
+            await run_once(what, command, place, given, limit, proxied(self._context))
             return
         number = sum(1 for _ in self._folder.iterdir()) + 1
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", conversation.id)[:80].strip(".-") or "conversation"
@@ -62,10 +57,7 @@ class FilesSystem:
         """Return the first lines, or the k entries with the best BM25 score for any word of the query."""
         if self._config.retrieve == "first":
             return list(self._entries(self._config.lines))
-        if self._index is None:
-            self._index = WordIndex(":memory:")
-            self._index.add(Entry(entry["id"], entry["text"], None) for entry in self._entries())
-        return self._index.found(self._index.ranked(query, k))
+        return self._index.best(query, k)
 
     async def get_all_memories(self) -> list[dict[str, Any]]:
         """Return every entry."""
@@ -77,13 +69,13 @@ class FilesSystem:
 
     async def restore(self, path: Path) -> None:
         """Replace the folder. Raise `FileNotFoundError` if there is no snapshot."""
-        self._drop_index()
+        self._index.drop()
         shutil.rmtree(self._folder)
         shutil.copytree(path / "memory", self._folder)
 
     async def close(self) -> None:
         """Close the index; repeated calls are allowed."""
-        self._drop_index()
+        self._index.drop()
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -95,7 +87,7 @@ class FilesSystem:
 
         Raises `ToolFailedError` for a command that cannot be executed.
         """
-        self._drop_index()
+        self._index.drop()
         try:
             reply = MemoryFolder(self._folder).call(name, arguments)
         except CommandError as error:
@@ -128,8 +120,3 @@ class FilesSystem:
                     yield {"text": part.strip("\n"), "id": f"{file.relative_to(self._folder).as_posix()}:{i}"}
             if left is not None and left <= 0:
                 return
-
-    def _drop_index(self) -> None:
-        if self._index is not None:
-            self._index.close()
-            self._index = None

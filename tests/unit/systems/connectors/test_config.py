@@ -26,6 +26,9 @@ FAULTS = {
     "kind: command\ncomand: x": "{file}: comand: unknown key; did you mean 'command'?",
     "kind: files\nglob: 3": "{file}: glob: got 3, expected a string",
     "kind: files\nlines: 1.5": "{file}: lines: got 1.5, expected an integer",
+    "kind: http\nurl: http://x\nwrite: add\nsearch: {{}}\nlist: {{}}": "{file}: write: got 'add', expected a mapping",
+    "kind: command\ncommand: x\nenv: a": "{file}: env: got 'a', expected a mapping",
+    "kind: command\ncommand: x\nsettle: 5": "{file}: settle: got 5, expected a mapping",
     "kind: command\ncommand: []": "{file}: command: got [], expected ",
     "kind: command\ncommand: 'x {stor}'": "unknown variable in {file}: command 'stor'; did you mean 'store'?",
     "kind: command\ncommand: x\nenv: {{A: '${{MEMFAIL_TEST_UNSET}}'}}": "{file}: env: the environment variable "

@@ -62,7 +62,10 @@ def test_a_program_can_keep_the_files(use, talk, tmp_path):
         return [entry["text"] for entry in await system.get_all_memories()]
 
     assert use("kind: files\nentry: line\nwrite: [PYTHON, writer.py, '{folder}']", work) == ["ONE.", "TWO.", "THREE."]
-    with pytest.raises(MemorySystemError, match=r"ended with exit code 1, on stderr 'the disk is full'"):
+    with pytest.raises(
+        MemorySystemError,
+        match=r"^the command '\S+ writer\.py \{folder\} now' ended with exit code 1, on stderr 'the disk is full'",
+    ):
         use("kind: files\nwrite: [PYTHON, writer.py, '{folder}', now]", work, "store-2")
 
 
