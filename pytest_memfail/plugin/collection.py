@@ -26,7 +26,8 @@ from _pytest.fixtures import FuncFixtureInfo, TopRequest
 from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, Question, UnknownNameError
 from pytest_memfail.plugin.options import SUITE_MEANINGS, TASK_MEANINGS
 from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
-from pytest_memfail.plugin.run import FINISHED, RESULT, ROOT, RUN, RUNTIME, Asked, Run, Unit, known_verdicts
+from pytest_memfail.plugin.run import FINISHED, RESULT, RUN, RUNTIME, Run, known_verdicts
+from pytest_memfail.running import ROOT, Asked, Unit
 
 SELECTABLE: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)[^\W_][\w.+/-]*")
 """A name that `-m` reads as one word, and that pytest accepts as the name of a marker."""
@@ -96,7 +97,7 @@ class Collection:
         items[:] = ordered
         self._config.stash[RUNTIME].plan(
             [
-                (item, asked)
+                (item.nodeid, asked)
                 for item in items
                 if (asked := asked_by(item)) is not None and not self._run.is_recorded(item.nodeid)
             ]

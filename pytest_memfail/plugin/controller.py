@@ -36,7 +36,6 @@ from pytest_memfail.plugin.run import (
     BROKEN_OFF,
     FOLDER,
     KNOWN,
-    ROOT,
     RUNS,
     RUNTIME,
     Known,
@@ -79,6 +78,7 @@ from pytest_memfail.results import (
     parse_expressions,
     suite_records,
 )
+from pytest_memfail.running import ROOT
 
 if TYPE_CHECKING:
     from _typeshed import StrPath

@@ -50,16 +50,17 @@ def memfail_question(request: pytest.FixtureRequest) -> Question:
 def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, memfail_system: SystemFactory) -> Trace:
     """What happened to the question: memories retrieved, answer, seconds."""
     from pytest_memfail.core import MemorySystemError
-    from pytest_memfail.plugin.execution import fresh, replay
     from pytest_memfail.plugin.run import FINISHED, RESULT, RUNTIME
     from pytest_memfail.records import question_record
+    from pytest_memfail.running import fresh, replay
 
     item, asked = request.node, _asked(request)
     if not callable(memfail_system):
         raise MemorySystemError(
             f"the fixture memfail_system gave {type(memfail_system).__name__}, expected a factory: factory(context) -> system"
         )
-    result = request.config.stash[RUNTIME].result(item, asked, memfail_system, request)
+    factories = request.getfixturevalue("tmp_path_factory")
+    result = request.config.stash[RUNTIME].result(item.nodeid, asked, memfail_system, factories.mktemp)
     item.stash[RESULT] = result
     replay(result.captured)
     if result.error is not None:

@@ -5,7 +5,6 @@ The output is reports of items, lines on the terminal, warnings and logs.
 
 from __future__ import annotations
 
-import logging
 import re
 import shlex
 import traceback
@@ -190,13 +189,6 @@ def clean_warning(warning: warnings.WarningMessage) -> None:
         warning.message.args = (cleaned,)
     if str(warning.message) != cleaned:  # a class with a message of its own
         warning.message = UserWarning(cleaned)
-
-
-def clean_record(record: logging.LogRecord) -> None:
-    """Mask the known secrets of a log record that is about to be handled."""
-    said = record.getMessage()
-    if (masked := mask_known(said)) != said:
-        record.msg, record.args = masked, None
 
 
 def note(item: pytest.Item, report: Any, question: QuestionRecord) -> None:

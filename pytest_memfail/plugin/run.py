@@ -8,39 +8,42 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime, timezone
-from difflib import get_close_matches
 from inspect import getfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pluggy
 import pytest
 
-from pytest_memfail import discovery, judge_names, suite_names
+from pytest_memfail import discovery, suite_names
 from pytest_memfail.core import (
-    Question,
-    StorePlan,
     Suite,
     Task,
     UsageError,
-    check_can_be_made,
-    escape_controls,
     learn_options,
-    mask_known,
     one_line,
     os_reason,
 )
 from pytest_memfail.plugin.options import IDENTITY, SYSTEM, Settings, cache_folder, read_settings
 from pytest_memfail.records import Kept, QuestionRecord
+from pytest_memfail.running import ROOT, Around, Selection, check_models, haystack_for
+from pytest_memfail.running import Run as PlannedRun
 
 if TYPE_CHECKING:
-    from pytest_memfail.engine import Needed, Result
-    from pytest_memfail.plugin.execution import Runtime
+    from pytest_memfail.engine import Result
     from pytest_memfail.records import Header, RunFolder
+    from pytest_memfail.running import Runtime
 
-Known = Mapping[str, list[Any]]
+
+class Run(PlannedRun):
+    """A run with all its options."""
+
+    settings: Settings
+
+
+Known: TypeAlias = Mapping[str, list[Any]]
 """The outcome of each item in the baseline by node id: verdict, whether memory held, whether it passed vacuously."""
 
 # -- what is kept in the stash of pytest's config and items, never in module globals -----------------------------------
@@ -59,219 +62,10 @@ FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
 
 # -- the run ----------------------------------------------------------------------------------------------------------
 
-ROOT: Final = "memfail"
-DEFAULT_K: Final = 5
-CHARACTERS: Final = 2000
-"""Characters that weigh as much as one more call."""
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
 NAMED_CASES: Final = pytest.StashKey[list[Path]]()
 """The files of cases that the command line names, or that are in its folders."""
-
-Selection = tuple[str, ...]
-"""Task, store and question, or the first of these; for a file of cases its path, and perhaps a case."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Unit:
-    """A store of a task. One process fills it and asks its questions."""
-
-    task: Task
-    plan: StorePlan
-    id: str
-    """`task::store`, or `task` alone for a store of the same name; independent of other tasks and stores."""
-
-    @property
-    def weight(self) -> int:
-        """The approximate cost: each conversation and each question is at least one call; long conversations cost more."""
-        characters = self.plan.characters or sum(
-            len(message.content) for talk in self.plan.conversations for message in talk.messages
-        )
-        return self.plan.size + len(self.plan.questions) + characters // CHARACTERS
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Asked:
-    """The question of an item, which is also the value of a parametrised `memfail_question`."""
-
-    unit: Unit
-    question: Question
-    k: int
-
-
-class Run:
-    """The state of a run that the controller and every worker share."""
-
-    def __init__(
-        self, config: pytest.Config, settings: Settings, tasks: Sequence[Task], selection: Sequence[Selection]
-    ):
-        self.config = config
-        self.settings = settings
-        self.tasks = tuple(tasks)
-        self.selection = tuple(selection)
-        self.units = tuple(
-            Unit(task, plan, task.name if plan.id == task.name else f"{task.name}::{plan.id}")
-            for task in self.tasks
-            for plan in task.stores
-        )
-        self._all_units = self.units
-        if settings.shard is not None:
-            self.units = shard_of(self.units, *settings.shard)
-        self.suites: tuple[Suite, ...] = ()
-        """The suites of the run that are more than tasks; without MemFail."""
-        self.kept = Kept()
-        """The results of this run in an earlier record (--memfail-resume)."""
-        self.resumed = ""
-        """The header's sentence on the source of these results, or why there are none."""
-        self.latest: Mapping[str, str] | None = None
-        """The latest recorded verdict of each question; None before they are read."""
-        self.held_back = False
-        """Whether the named record is whole, so that only a whole run may replace it."""
-        self.unkept: str | None = None
-        """Why this run could not be kept; None if it is kept, or need not be."""
-        self.system_models: tuple[str, ...] = ()
-        """The models that the memory system calls through `context.chat`."""
-        self.replay_ignore: tuple[str, ...] = settings.replay_ignore
-        """What differs in the memory's prompts from run to run, as the options and its factory say."""
-        self._unit_by_id = {unit.id: unit for unit in self.units}
-
-    def ks(self, task: Task) -> tuple[int, ...]:
-        """Return how many memories to retrieve per question of a task: as the user says, or else as its suite does."""
-        return self.settings.k or (task.k or DEFAULT_K,)
-
-    @property
-    def k_values(self) -> tuple[int, ...]:
-        """All values of k in the run, in the order given or of the tasks."""
-        return tuple(dict.fromkeys(k for task in self.tasks for k in self.ks(task)))
-
-    def parts_of(self, task: Task) -> tuple[str, ...]:
-        """Return the parts of a task that have questions, in the order of its suite's table."""
-        asked = {question.part for question in task.questions if question.part}
-        named = [part.name for suite in self.suites for part in suite.parts.get(task.name, ())]
-        return tuple(name for name in dict.fromkeys([*named, *sorted(asked)]) if name in asked)
-
-    @property
-    def gated_names(self) -> list[str]:
-        """The tasks and their parts, which a gate can be asked of."""
-        return [name for task in self.tasks for name in (task.name, *(f"{task.name}.{p}" for p in self.parts_of(task)))]
-
-    def targets_of(self, task: Task, part: str) -> tuple[str, ...]:
-        """Return the verdicts that a task, or one of its parts, is designed to provoke."""
-        parts = [known for suite in self.suites for known in suite.parts.get(task.name, ()) if known.name == part]
-        return parts[0].targets if parts else task.targets
-
-    def recorded(self, node_id: str) -> QuestionRecord | None:
-        """Return the finished question of a benchmark item that need not be asked again, else None."""
-        return self.kept.questions.get(node_id) if self.is_recorded(node_id) else None
-
-    def recorded_of(self, unit: Unit) -> dict[tuple[str, int], Needed]:
-        """Return the recorded outcomes of a store's questions, by question and k."""
-        from pytest_memfail.engine import Needed
-
-        place = unit.task.name, unit.plan.id
-        return {
-            (q.question, q.k): Needed(q.verdict, q.memory_held)
-            for q in self.kept.questions.values()
-            if (q.task, q.store) == place
-        }
-
-    def is_recorded(self, node_id: str) -> bool:
-        """Return whether an item is reported from the record. A user's own test always runs: it may check more."""
-        return node_id in self.kept.questions and node_id.startswith(f"{ROOT}/")
-
-    def store_sizes(self) -> dict[str, int]:
-        """Return how many questions each store of the whole run has, including other shards; each k counts."""
-        return {
-            unit.id: sum(1 if q.k else len(self.ks(unit.task)) for q in unit.plan.questions) for unit in self._all_units
-        }
-
-    def keys(self) -> set[tuple[str, str, str, int]]:
-        """Return task, store, question and k of all questions that the options select, whatever ids, -k or -m leave out."""
-        return {
-            (unit.task.name, unit.plan.id, question.id, k)
-            for unit in self.units
-            for question in unit.plan.questions
-            for k in ((question.k,) if question.k else self.ks(unit.task))
-        }
-
-    def unit(self, unit_id: str) -> Unit:
-        """Return the unit with this id."""
-        return self._unit_by_id[unit_id]
-
-    def item_name(self, question: Question, k: int) -> str:
-        """Return the last part of a question's node id."""
-        return question.id if len(self.settings.k) < 2 else f"{question.id}[k={k}]"
-
-    def items_of(self, unit: Unit) -> Iterator[tuple[str, Question, int]]:
-        """Yield name, question and k of each selected item of a unit, in the order asked."""
-        path = tuple(unit.id.split("::"))
-        for question in unit.plan.questions:
-            for k in (question.k,) if question.k else self.ks(unit.task):
-                name = self.item_name(question, k)
-                full = (*path, name)
-                if any(full[: len(chosen)] == chosen for chosen in self.selection):
-                    yield name, question, k
-
-    def selected(self) -> Iterator[tuple[str, Unit, Question, int]]:
-        """Yield node id, unit, question and k of each selected item."""
-        for unit in self.units:
-            for name, question, k in self.items_of(unit):
-                yield f"{ROOT}/{unit.id}::{name}", unit, question, k
-
-    def unit_of(self, node_id: str) -> Unit | None:
-        """Return the unit of a benchmark item, or of a user's test over a task; None for any other test."""
-        if node_id.startswith(f"{ROOT}/"):
-            parts = node_id[len(ROOT) + 1 :].split("::")
-            return self._unit_by_id.get(parts[0]) or self._unit_by_id.get("::".join(parts[:2]))
-        if node_id.endswith("]") and "[" in node_id:
-            return self._unit_by_id.get(node_id.rpartition("[")[2][:-1].rpartition("/")[0])
-        return None
-
-    def check_selection(self) -> None:
-        """Raise `pytest.UsageError` if a selected id matches nothing, and suggest the closest id that exists."""
-        known: dict[Selection, None] = {(): None}
-        for unit in self._all_units:
-            path = tuple(unit.id.split("::"))
-            for i in range(1, len(path) + 1):
-                known[path[:i]] = None
-            for question in unit.plan.questions:
-                for k in (question.k,) if question.k else self.ks(unit.task):
-                    known[(*path, self.item_name(question, k))] = None
-        faults = []
-        for chosen in self.selection:
-            if chosen not in known:
-                names = [
-                    _id(other).removeprefix(f"{ROOT}/")
-                    for other in known
-                    if other and (len(chosen) == 1 or other[0] == chosen[0])
-                ]
-                close = get_close_matches(_id(chosen).removeprefix(f"{ROOT}/"), names, 1, cutoff=0.6)
-                tasks = ", ".join(task.name for task in self.tasks)
-                hint = f"did you mean {ROOT}/{close[0]}?" if close else f"tasks: {tasks}"
-                faults.append(f"no such benchmark item: {_id(chosen)} ({hint})")
-        if faults:
-            raise pytest.UsageError(*(escape_controls(mask_known(fault)) for fault in faults))
-
-
-def shard_of(units: Sequence[Unit], number: int, of: int) -> tuple[Unit, ...]:
-    """Return the stores of one shard, which are the same on every machine.
-
-    Each store, the heaviest first, goes to the lightest shard so far. Raises `UsageError` if a shard would stay empty.
-    """
-    if of > len(units):
-        raise UsageError(f"--memfail-shard: got {of} shards, expected at most {len(units)}: a store is not divided")
-    loads = [0] * of
-    chosen = set()
-    for unit in sorted(units, key=lambda unit: (-unit.weight, unit.id)):
-        lightest = loads.index(min(loads))
-        loads[lightest] += unit.weight
-        if lightest == number - 1:
-            chosen.add(unit.id)
-    return tuple(unit for unit in units if unit.id in chosen)
-
-
-def _id(selection: Selection) -> str:
-    return "::".join((f"{ROOT}/{selection[0]}", *selection[1:])) if selection else ROOT
 
 
 def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
@@ -398,9 +192,10 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         settings = settings.changed(haystack=haystack_for(factory, settings))
         asked = settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit, settings.haystack
         tasks = load_tasks(TaskRequest(*asked, suites), extra)  # type: ignore[arg-type]  # checked in read_settings
-        run = Run(config, settings, tasks, tuple(of_cases(selection, tasks)))
+        run = Run(settings, tasks, tuple(of_cases(selection, tasks)))
         run.suites = tuple(chosen.suite for chosen in suites if chosen.suite is not None)
-        run.check_selection()
+        if faults := run.unknown_selections():
+            raise pytest.UsageError(*faults)
         if factory is not None:
             run.system_models = models_of_system(factory, settings)
             run.replay_ignore += tuple(getattr(factory, "replay_ignore", ()))
@@ -408,7 +203,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
                 from pytest_memfail.hosting import check_reusable
 
                 check_reusable(factory, settings.system)  # other factories are checked with the first store
-        check_models(config, settings, run.system_models)
+        check_models(settings, around(config, settings), run.system_models)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
     return run
@@ -435,21 +230,6 @@ def find_suite(config: pytest.Config, name: str) -> Suite:
     hook = config.hook.pytest_memfail_suites
     given = [suite for some in ask(f"{hook.name}()", hook, config=config) for suite in some]
     return suite_names.find_suite(name, option=Settings.suite.flag, given=given, hook=hook.name)
-
-
-def haystack_for(factory: Any, settings: Settings) -> str:
-    """Return `full` to store all conversations or, with a limit, `sample` to store only those that the questions need.
-
-    Storing is cheap for a system that declares that it calls no model. Any other system may pay for each conversation.
-    """
-    if settings.limit is None:
-        return "full"
-    if settings.haystack is not None:
-        return settings.haystack
-    calls_model = getattr(factory, "calls_model", None)
-    if callable(calls_model):
-        calls_model = calls_model(settings.system_options)
-    return "full" if calls_model is False else "sample"
 
 
 def find_cases(config: pytest.Config) -> list[Path]:
@@ -557,20 +337,6 @@ JUDGE_OPTION: Final = "--memfail-judge"
 CACHE_FILE: Final = "responses.sqlite"
 
 
-def judge_model(config: pytest.Config, settings: Settings) -> str | None:
-    """Return the model that judges; None if no model does.
-
-    Raises `UsageError` for a name that is neither a judge nor can be a model.
-    """
-    return judge_names.judge_model(
-        settings.judge,
-        lambda: judge_names.is_named(settings.judge, option=JUDGE_OPTION, **beside(config, settings)),
-        option=JUDGE_OPTION,
-        replays=settings.cache == "only",
-        hook=", or the hook pytest_memfail_make_judge",
-    )
-
-
 def models_of_system(factory: Any, settings: Settings) -> tuple[str, ...]:
     """Return the models that the memory systems of a factory call through `context.chat`.
 
@@ -591,60 +357,14 @@ def stand_in_for_key(config: pytest.Config) -> None:
         config.add_cleanup(lambda: os.environ.__delitem__("OPENAI_API_KEY"))
 
 
-def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[str] = ()) -> None:
-    """Check before anything is stored that all models can be called; `of_system` are those of the memory system.
-
-    Raises `UsageError` if not.
-    """
-    judge = judge_model(config, settings)
-    judge_names.check_options(settings.judge, settings.judge_options, option=JUDGE_OPTION)
-    models = [model for model in (judge, settings.model, *of_system) if model is not None]
-    if settings.vary != "all":
-        asked = {"judge": judge, "answers": settings.model}[settings.vary]
-        lacks = "a model as judge (--memfail-judge)" if settings.vary == "judge" else "a test-taker (--memfail-model)"
-        if asked is None or settings.repeats == 1 or settings.cache == "off":
-            raise UsageError(
-                f"--memfail-vary={settings.vary} needs {lacks}, --memfail-repeats above 1, and the cache on"
-            )
-    if not models and settings.proxy is None:
-        return
-    if models and not judge_names.has_endpoint() and settings.cache != "only":
-        raise UsageError(judge_names.needs_endpoint(models[0]))
-    from pytest_memfail.llm import Ledger, check_sdk
-
-    check_sdk()
-    ledger = Ledger(max_cost=settings.max_cost, max_tokens=settings.max_tokens, prices=own_prices(settings))
-    try:
-        ledger.check_prices(models)
-    finally:
-        ledger.close()
-    if settings.cache == "on":  # paid replies must be kept: check this before anything is asked
-        check_can_be_made(cache_path(config, settings), "--memfail-cache-path")
-    if settings.cache == "only" and not cache_path(config, settings).is_file():
-        raise UsageError(
-            f"--memfail-cache=only: there is no response cache at {cache_path(config, settings)}; run once with "
-            "--memfail-cache=on, or name one with --memfail-cache-path"
-        )
-
-
-def cache_path(config: pytest.Config, settings: Settings) -> Path:
-    """Return the file of the response cache, which all workers and runs share."""
-    if settings.cache_path is not None:
-        return settings.cache_path
-    return cache_folder(config) / CACHE_FILE
-
-
-def own_prices(settings: Settings) -> Any:
-    from pytest_memfail.llm import Prices
-
-    return None if settings.prices is None else Prices.from_file(settings.prices)
-
-
-def beside(config: pytest.Config, settings: Settings) -> dict[str, Any]:
-    """Return where to look for a judge in pytest, besides entry points and built-ins."""
-    hook = config.hook.pytest_memfail_make_judge
-    name = settings.judge
-    return {"hook": lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name), "rootdir": config.rootpath}
+def around(config: pytest.Config, settings: Settings) -> Around:
+    """Return the surroundings of a run in pytest."""
+    hook, name = config.hook.pytest_memfail_make_judge, settings.judge
+    return Around(
+        config.rootpath,
+        cache_folder(config),
+        lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
+    )
 
 
 # -- the header of its record ------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -16,18 +15,10 @@ from typing import Any, Final
 import pytest
 
 from pytest_memfail.core import MemfailError
-from pytest_memfail.plugin.execution import (
-    DEATHS,
-    REFRESH_SECONDS,
-    WORKER_INPUT,
-    Execution,
-    TerminalLine,
-    in_flight,
-    last_progress,
-    new_folder,
-)
+from pytest_memfail.plugin.execution import WORKER_INPUT, Execution
 from pytest_memfail.plugin.outcome import clean_report
 from pytest_memfail.plugin.run import KNOWN, Run, for_workers, latest_recorded
+from pytest_memfail.running import DEATHS, Watcher, in_flight, new_folder
 
 LOW: Final = 1
 """A worker whose queue is this short gets more items: it needs the next item before it runs the current one."""
@@ -303,26 +294,3 @@ class StoreScheduling:
                 return
             sent.update(dict.fromkeys(batch))
             node.send_runtest_some(batch)
-
-
-class Watcher:
-    """Show the progress from the workers' journals in an xdist controller."""
-
-    def __init__(self, line: TerminalLine, folder: Path) -> None:
-        self._line, self._folder = line, folder
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="memfail-progress", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread."""
-        self._stop.set()
-        self._thread.join(2)
-
-    def _watch(self) -> None:
-        before = ""
-        while not self._stop.wait(REFRESH_SECONDS):
-            text = " | ".join(part for part in last_progress(self._folder).values() if part)
-            if text != before:
-                self._line.show(text)
-                before = text

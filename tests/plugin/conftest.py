@@ -19,6 +19,7 @@ import pytest_memfail.plugin.outcome
 import pytest_memfail.plugin.run
 import pytest_memfail.report
 import pytest_memfail.results
+import pytest_memfail.running
 import pytest_memfail.suites
 import pytest_memfail.suites.mab
 import pytest_memfail.suites.meme  # noqa: F401

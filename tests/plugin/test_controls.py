@@ -12,7 +12,7 @@ import pytest
 
 from plugin.project import Project
 from pytest_memfail.cli import main
-from pytest_memfail.plugin.execution import TerminalLine
+from pytest_memfail.running import TerminalLine
 
 ATTACK = (
     "\x1b]52;c;ZXZpbA==\x07\x1b]0;owned\x07\x1b[2J\x1b]8;;http://e.example\x1b\\x\x9b1A\u202egpj\u2066\x7f\x08\u200f"
@@ -85,10 +85,9 @@ def test_a_usage_error_shows_what_the_users_code_said(project: Project) -> None:
     assert r"\x1b]52;c;" in result.stderr.str()
 
 
-def test_the_progress_line_shows_what_is_in_a_name(pytestconfig: pytest.Config) -> None:
+def test_the_progress_line_shows_what_is_in_a_name() -> None:
     read, write = os.pipe()
-    line = TerminalLine(pytestconfig)
-    line._fd, line._writer = write, None
+    line = TerminalLine(write)
     line.show("a\x1b[2Jb\u202e")
     line.show("")
     line.show("")  # nothing is shown, so nothing is removed

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from plugin.project import Project
-from pytest_memfail.plugin.run import haystack_for
+from pytest_memfail.running import haystack_for
 from pytest_memfail.systems import built_in_system
 
 

@@ -340,7 +340,7 @@ def test_what_has_to_be_kept_is_looked_at_before_anything_is_stored(
 def test_journals_of_killed_runs_are_removed_by_the_next(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from pytest_memfail.plugin.execution import JOURNALS_LOCK, JOURNALS_PREFIX, new_folder
+    from pytest_memfail.running import JOURNALS_LOCK, JOURNALS_PREFIX, new_folder
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     going, held = new_folder()

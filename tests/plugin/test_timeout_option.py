@@ -110,8 +110,9 @@ def pytest_runtest_logstart(nodeid):
 def test_a_wait_that_is_long_is_shown(project: Project) -> None:
     watching = """
 from pytest_memfail.plugin import execution
+from pytest_memfail.running import stores
 
-execution.SHOWN_AFTER = 0
+stores.SHOWN_AFTER = 0
 
 def shown(self, text):
     with open(self._config.rootpath / "shown.txt", "a") as stream:

@@ -1,0 +1,36 @@
+"""Run the benchmark, whoever starts it: what is selected, the models, the stores of a process, what processes tell each other."""
+
+from __future__ import annotations
+
+from pytest_memfail.running.journals import DEATHS, JOURNALS_LOCK, JOURNALS_PREFIX, in_flight, last_progress, new_folder
+from pytest_memfail.running.models import check_models, judge_model
+from pytest_memfail.running.output import Progress, TerminalLine, Watcher, replay, scrub
+from pytest_memfail.running.plan import ROOT, Asked, Run, Selection, Unit, haystack_for
+from pytest_memfail.running.settings import Around, RunSettings
+from pytest_memfail.running.stores import Runtime, fresh
+
+__all__ = [
+    "DEATHS",
+    "JOURNALS_LOCK",
+    "JOURNALS_PREFIX",
+    "ROOT",
+    "Around",
+    "Asked",
+    "Progress",
+    "Run",
+    "RunSettings",
+    "Runtime",
+    "Selection",
+    "TerminalLine",
+    "Unit",
+    "Watcher",
+    "check_models",
+    "fresh",
+    "haystack_for",
+    "in_flight",
+    "judge_model",
+    "last_progress",
+    "new_folder",
+    "replay",
+    "scrub",
+]

@@ -1,0 +1,129 @@
+"""Write down what each process of a run is doing, so that after the death of one the cause can be named."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from pytest_memfail.core import hold_lock, is_fresh, is_held
+from pytest_memfail.hosting import Journal
+
+JOURNAL_SUFFIX: Final = ".journal"
+DEATHS: Final = "deaths"
+"""A file that exists once a worker has died: before that nobody needs to read the others' journals."""
+JOURNALS_PREFIX: Final = "memfail-journals-"
+JOURNALS_LOCK: Final = "lock"
+
+
+def new_folder() -> tuple[Path, int]:
+    """Create a temporary folder for the journals of a run; return it with a handle that locks it until it is closed.
+
+    Folders that killed runs of this user left behind are removed.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=JOURNALS_PREFIX))
+    lock = hold_lock(folder / JOURNALS_LOCK)
+    for left in folder.parent.glob(f"{JOURNALS_PREFIX}*"):
+        with suppress(OSError):
+            # a folder without a lock may be about to get one
+            over = not is_held(left / JOURNALS_LOCK) if (left / JOURNALS_LOCK).exists() else not is_fresh(left)
+            if over and not left.is_symlink() and left.stat().st_uid == folder.stat().st_uid:
+                shutil.rmtree(left, ignore_errors=True)
+    return folder, lock
+
+
+class FileJournal(Journal):
+    """Append events to the journal of this process. Plain writes survive the death of the process."""
+
+    def __init__(self, folder: Path, process: str) -> None:
+        self._fd = os.open(folder / f"{process}{JOURNAL_SUFFIX}", os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+
+    def fill_started(self, store: str) -> None:
+        """Record that the fill of a store started."""
+        self._write("F", store)
+
+    def fill_ended(self, store: str) -> None:
+        """Record that the fill of a store ended, whether it succeeded or not."""
+        self._write("G", store)
+
+    def question_started(self, key: str) -> None:
+        """Record that a question started."""
+        self._write("S", key)
+
+    def question_ended(self, key: str) -> None:
+        """Record that a question ended."""
+        self._write("E", key)
+
+    def progress(self, text: str) -> None:
+        """Record a progress text to show to the user."""
+        self._write("P", text)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+    def _write(self, event: str, text: str) -> None:
+        os.write(self._fd, f"{event} {text}\n".encode("utf-8", "replace"))
+
+
+def in_flight(folder: Path, process: str) -> list[str]:
+    """Return the questions that a process began but did not end, in the order they began."""
+    flying: dict[str, None] = {}
+    for event, text in _events(folder / f"{process}{JOURNAL_SUFFIX}"):
+        if event == "S":
+            flying[text] = None
+        elif event == "E":
+            flying.pop(text, None)
+    return list(flying)
+
+
+def suspects_of(folder: Path, this_process: str) -> frozenset[str]:
+    """Return the questions in flight in the journals of all other processes.
+
+    This includes live processes, which does no harm: their items are not run here.
+    """
+    return frozenset(
+        key for process in _processes(folder) if process != this_process for key in in_flight(folder, process)
+    )
+
+
+def unfinished_fills(folder: Path, this_process: str) -> Counter[str]:
+    """Return how often each store's fill was begun but not ended in other processes."""
+    counts: Counter[str] = Counter()
+    for process in _processes(folder):
+        if process == this_process:
+            continue
+        filling: Counter[str] = Counter()
+        for event, text in _events(folder / f"{process}{JOURNAL_SUFFIX}"):
+            if event == "F":
+                filling[text] = 1
+            elif event == "G":
+                filling[text] = 0
+        counts += filling
+    return counts
+
+
+def last_progress(folder: Path) -> dict[str, str]:
+    """Return the last progress text of each process."""
+    found = {}
+    for process in _processes(folder):
+        for event, text in _events(folder / f"{process}{JOURNAL_SUFFIX}"):
+            if event == "P":
+                found[process] = text
+    return found
+
+
+def _processes(folder: Path) -> list[str]:
+    return sorted(path.name.removesuffix(JOURNAL_SUFFIX) for path in folder.glob(f"*{JOURNAL_SUFFIX}"))
+
+
+def _events(path: Path) -> list[tuple[str, str]]:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:  # the process has asked nothing, or runs on another machine
+        return []
+    return [(line[0], line[2:]) for line in text.splitlines() if len(line) > 2]

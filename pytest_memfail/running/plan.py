@@ -1,0 +1,234 @@
+"""Plan a run: its tasks, its stores, the questions that are selected, and what an earlier record knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final
+
+from pytest_memfail.core import Question, StorePlan, Suite, Task, UsageError, escape_controls, mask_known
+from pytest_memfail.engine import Needed
+from pytest_memfail.records import Kept, QuestionRecord
+from pytest_memfail.running.settings import RunSettings
+
+ROOT: Final = "memfail"
+DEFAULT_K: Final = 5
+CHARACTERS: Final = 2000
+"""Characters that weigh as much as one more call."""
+
+Selection = tuple[str, ...]
+"""Task, store and question, or the first of these; for a file of cases its path, and perhaps a case."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unit:
+    """A store of a task. One process fills it and asks its questions."""
+
+    task: Task
+    plan: StorePlan
+    id: str
+    """`task::store`, or `task` alone for a store of the same name; independent of other tasks and stores."""
+
+    @property
+    def weight(self) -> int:
+        """The approximate cost: each conversation and each question is at least one call; long conversations cost more."""
+        characters = self.plan.characters or sum(
+            len(message.content) for talk in self.plan.conversations for message in talk.messages
+        )
+        return self.plan.size + len(self.plan.questions) + characters // CHARACTERS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """The question of an item, which is also the value of a parametrised `memfail_question`."""
+
+    unit: Unit
+    question: Question
+    k: int
+
+
+class Run:
+    """The state of a run that the controller and every worker share."""
+
+    def __init__(self, settings: RunSettings, tasks: Sequence[Task], selection: Sequence[Selection]):
+        self.settings = settings
+        self.tasks = tuple(tasks)
+        self.selection = tuple(selection)
+        self.units = tuple(
+            Unit(task, plan, task.name if plan.id == task.name else f"{task.name}::{plan.id}")
+            for task in self.tasks
+            for plan in task.stores
+        )
+        self._all_units = self.units
+        if settings.shard is not None:
+            self.units = shard_of(self.units, *settings.shard)
+        self.suites: tuple[Suite, ...] = ()
+        """The suites of the run that are more than tasks; without MemFail."""
+        self.kept = Kept()
+        """The results of this run in an earlier record (--memfail-resume)."""
+        self.resumed = ""
+        """The header's sentence on the source of these results, or why there are none."""
+        self.latest: Mapping[str, str] | None = None
+        """The latest recorded verdict of each question; None before they are read."""
+        self.held_back = False
+        """Whether the named record is whole, so that only a whole run may replace it."""
+        self.unkept: str | None = None
+        """Why this run could not be kept; None if it is kept, or need not be."""
+        self.system_models: tuple[str, ...] = ()
+        """The models that the memory system calls through `context.chat`."""
+        self.replay_ignore: tuple[str, ...] = settings.replay_ignore
+        """What differs in the memory's prompts from run to run, as the options and its factory say."""
+        self._unit_by_id = {unit.id: unit for unit in self.units}
+
+    def ks(self, task: Task) -> tuple[int, ...]:
+        """Return how many memories to retrieve per question of a task: as the user says, or else as its suite does."""
+        return self.settings.k or (task.k or DEFAULT_K,)
+
+    @property
+    def k_values(self) -> tuple[int, ...]:
+        """All values of k in the run, in the order given or of the tasks."""
+        return tuple(dict.fromkeys(k for task in self.tasks for k in self.ks(task)))
+
+    def parts_of(self, task: Task) -> tuple[str, ...]:
+        """Return the parts of a task that have questions, in the order of its suite's table."""
+        asked = {question.part for question in task.questions if question.part}
+        named = [part.name for suite in self.suites for part in suite.parts.get(task.name, ())]
+        return tuple(name for name in dict.fromkeys([*named, *sorted(asked)]) if name in asked)
+
+    @property
+    def gated_names(self) -> list[str]:
+        """The tasks and their parts, which a gate can be asked of."""
+        return [name for task in self.tasks for name in (task.name, *(f"{task.name}.{p}" for p in self.parts_of(task)))]
+
+    def targets_of(self, task: Task, part: str) -> tuple[str, ...]:
+        """Return the verdicts that a task, or one of its parts, is designed to provoke."""
+        parts = [known for suite in self.suites for known in suite.parts.get(task.name, ()) if known.name == part]
+        return parts[0].targets if parts else task.targets
+
+    def recorded(self, node_id: str) -> QuestionRecord | None:
+        """Return the finished question of a benchmark item that need not be asked again, else None."""
+        return self.kept.questions.get(node_id) if self.is_recorded(node_id) else None
+
+    def recorded_of(self, unit: Unit) -> dict[tuple[str, int], Needed]:
+        """Return the recorded outcomes of a store's questions, by question and k."""
+        from pytest_memfail.engine import Needed
+
+        place = unit.task.name, unit.plan.id
+        return {
+            (q.question, q.k): Needed(q.verdict, q.memory_held)
+            for q in self.kept.questions.values()
+            if (q.task, q.store) == place
+        }
+
+    def is_recorded(self, node_id: str) -> bool:
+        """Return whether an item is reported from the record. A user's own test always runs: it may check more."""
+        return node_id in self.kept.questions and node_id.startswith(f"{ROOT}/")
+
+    def store_sizes(self) -> dict[str, int]:
+        """Return how many questions each store of the whole run has, including other shards; each k counts."""
+        return {
+            unit.id: sum(1 if q.k else len(self.ks(unit.task)) for q in unit.plan.questions) for unit in self._all_units
+        }
+
+    def keys(self) -> set[tuple[str, str, str, int]]:
+        """Return task, store, question and k of all questions that the options select, whatever ids, -k or -m leave out."""
+        return {
+            (unit.task.name, unit.plan.id, question.id, k)
+            for unit in self.units
+            for question in unit.plan.questions
+            for k in ((question.k,) if question.k else self.ks(unit.task))
+        }
+
+    def unit(self, unit_id: str) -> Unit:
+        """Return the unit with this id."""
+        return self._unit_by_id[unit_id]
+
+    def item_name(self, question: Question, k: int) -> str:
+        """Return the last part of a question's node id."""
+        return question.id if len(self.settings.k) < 2 else f"{question.id}[k={k}]"
+
+    def items_of(self, unit: Unit) -> Iterator[tuple[str, Question, int]]:
+        """Yield name, question and k of each selected item of a unit, in the order asked."""
+        path = tuple(unit.id.split("::"))
+        for question in unit.plan.questions:
+            for k in (question.k,) if question.k else self.ks(unit.task):
+                name = self.item_name(question, k)
+                full = (*path, name)
+                if any(full[: len(chosen)] == chosen for chosen in self.selection):
+                    yield name, question, k
+
+    def selected(self) -> Iterator[tuple[str, Unit, Question, int]]:
+        """Yield node id, unit, question and k of each selected item."""
+        for unit in self.units:
+            for name, question, k in self.items_of(unit):
+                yield f"{ROOT}/{unit.id}::{name}", unit, question, k
+
+    def unit_of(self, node_id: str) -> Unit | None:
+        """Return the unit of a benchmark item, or of a user's test over a task; None for any other test."""
+        if node_id.startswith(f"{ROOT}/"):
+            parts = node_id[len(ROOT) + 1 :].split("::")
+            return self._unit_by_id.get(parts[0]) or self._unit_by_id.get("::".join(parts[:2]))
+        if node_id.endswith("]") and "[" in node_id:
+            return self._unit_by_id.get(node_id.rpartition("[")[2][:-1].rpartition("/")[0])
+        return None
+
+    def unknown_selections(self) -> list[str]:
+        """Return an error for each selected id that matches nothing, with the closest id that exists."""
+        known: dict[Selection, None] = {(): None}
+        for unit in self._all_units:
+            path = tuple(unit.id.split("::"))
+            for i in range(1, len(path) + 1):
+                known[path[:i]] = None
+            for question in unit.plan.questions:
+                for k in (question.k,) if question.k else self.ks(unit.task):
+                    known[(*path, self.item_name(question, k))] = None
+        faults = []
+        for chosen in self.selection:
+            if chosen not in known:
+                names = [
+                    _id(other).removeprefix(f"{ROOT}/")
+                    for other in known
+                    if other and (len(chosen) == 1 or other[0] == chosen[0])
+                ]
+                close = get_close_matches(_id(chosen).removeprefix(f"{ROOT}/"), names, 1, cutoff=0.6)
+                tasks = ", ".join(task.name for task in self.tasks)
+                hint = f"did you mean {ROOT}/{close[0]}?" if close else f"tasks: {tasks}"
+                faults.append(f"no such benchmark item: {_id(chosen)} ({hint})")
+        return [escape_controls(mask_known(fault)) for fault in faults]
+
+
+def shard_of(units: Sequence[Unit], number: int, of: int) -> tuple[Unit, ...]:
+    """Return the stores of one shard, which are the same on every machine.
+
+    Each store, the heaviest first, goes to the lightest shard so far. Raises `UsageError` if a shard would stay empty.
+    """
+    if of > len(units):
+        raise UsageError(f"--memfail-shard: got {of} shards, expected at most {len(units)}: a store is not divided")
+    loads = [0] * of
+    chosen = set()
+    for unit in sorted(units, key=lambda unit: (-unit.weight, unit.id)):
+        lightest = loads.index(min(loads))
+        loads[lightest] += unit.weight
+        if lightest == number - 1:
+            chosen.add(unit.id)
+    return tuple(unit for unit in units if unit.id in chosen)
+
+
+def _id(selection: Selection) -> str:
+    return "::".join((f"{ROOT}/{selection[0]}", *selection[1:])) if selection else ROOT
+
+
+def haystack_for(factory: Any, settings: RunSettings) -> str:
+    """Return `full` to store all conversations or, with a limit, `sample` to store only those that the questions need.
+
+    Storing is cheap for a system that declares that it calls no model. Any other system may pay for each conversation.
+    """
+    if settings.limit is None:
+        return "full"
+    if settings.haystack is not None:
+        return settings.haystack
+    calls_model = getattr(factory, "calls_model", None)
+    if callable(calls_model):
+        calls_model = calls_model(settings.system_options)
+    return "full" if calls_model is False else "sample"
