@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": (2500, 10),
-    "running": (950, 7),
+    "running": (1100, 9),
     "engine": (1000, 6),
     "hosting": (1100, 7),
     "records": (1350, 7),

@@ -41,13 +41,23 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a row per check."""
-    from pytest_memfail.testing import check_memory_system
+    from pytest_memfail.system_names import find_system
+    from pytest_memfail.testing import check_memory_system, system_of_conftest
 
     settings = _settings(options.option)
     if not options.timeout > 0:
         raise UsageError(f"--timeout: got {options.timeout:g}, expected a number of seconds above 0")
+    here = Path.cwd()
+    factory = find_system(
+        options.system,
+        option=NAME,
+        base=here,
+        rootdir=here,
+        hook=system_of_conftest,
+        hook_name="pytest_memfail_make_system",
+    )
     report = check_memory_system(
-        _factory(options.system),
+        factory,
         options=settings,
         checks=options.checks,
         raises=False,
@@ -68,28 +78,6 @@ def _settings(pairs: list[str]) -> dict[str, str]:
         settings[name.strip()] = value
     learn_options(settings)
     return settings
-
-
-def _factory(system: str) -> Any:
-    from pytest_memfail import discovery
-    from pytest_memfail.systems import SYSTEMS, built_in_system, is_yaml, yaml_system
-    from pytest_memfail.testing import system_of_conftest
-
-    def find(name: str) -> Any:
-        if is_yaml(name):
-            return yaml_system(Path(name))
-        return discovery.find(
-            "memory system",
-            name,
-            option=NAME,
-            group="pytest_memfail.systems",
-            built_in={n: (lambda n=n: built_in_system(n, find)) for n in SYSTEMS},  # type: ignore[misc]  # a default binds n
-            hook=lambda: system_of_conftest(name),
-            hook_name="pytest_memfail_make_system",
-            rootdir=Path.cwd(),
-        )
-
-    return find(system)
 
 
 def _show(name: str) -> None:

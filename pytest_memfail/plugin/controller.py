@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Generator, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,14 +18,11 @@ from pytest_memfail.core import (
     ERROR,
     FAILURES,
     LETTERS,
-    OURS,
     UNGRADED,
     VACUOUS,
     UsageError,
     check_can_be_made,
     counted,
-    os_reason,
-    write_whole,
 )
 from pytest_memfail.plugin.collection import asked_by, verdicts_in
 from pytest_memfail.plugin.execution import Execution
@@ -34,7 +30,6 @@ from pytest_memfail.plugin.options import Settings
 from pytest_memfail.plugin.outcome import CleanTerminal, clean_line, without_subject
 from pytest_memfail.plugin.run import (
     BROKEN_OFF,
-    FOLDER,
     KNOWN,
     RUNS,
     RUNTIME,
@@ -43,7 +38,6 @@ from pytest_memfail.plugin.run import (
     ask,
     known_verdicts,
     leaves_own_tests_out,
-    own_folder,
     record_header,
     recorded_verdicts,
     runs_folder,
@@ -56,7 +50,6 @@ from pytest_memfail.records import (
     Footer,
     Gate,
     QuestionRecord,
-    RecordWriter,
     StoreRecord,
     check_baseline,
     check_baseline_place,
@@ -78,13 +71,12 @@ from pytest_memfail.results import (
     parse_expressions,
     suite_records,
 )
-from pytest_memfail.running import ROOT
+from pytest_memfail.running import ROOT, RunRecord, heading, selected_by
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
-    from pytest_memfail.core import Suite
-    from pytest_memfail.records import Gate, Header, Kept, RunFolder
+    from pytest_memfail.records import Gate, Header, Kept
     from pytest_memfail.report import Failed
     from pytest_memfail.results import Summary
 
@@ -93,7 +85,6 @@ NO_CALL: Final = (
     "--memfail-proxy saw no call of the memory system: it asked no model, or it reads neither OPENAI_BASE_URL nor "
     "context.base_url when it makes its client"
 )
-PROTOCOLS: Final = {"ours": "ours (our prompts and readings)", "paper": "paper (those of the published harness)"}
 
 
 def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
@@ -146,8 +137,7 @@ def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
     The source is the record that was named (--memfail-record), or else the newest unfinished run with the same options.
     Raises `UsageError` if the named record is of another run.
     """
-    from pytest_memfail.records import Kept, kept_runs, read_kept, resumable
-    from pytest_memfail.results import is_whole_record
+    from pytest_memfail.records import Kept, is_whole_record, kept_runs, read_kept, resumable
 
     runs, given, header = runs_folder(config), run.settings.record, record_header(run)
     if runs is None and given is None:
@@ -358,19 +348,13 @@ class Reporting:
         """Without their listings, which only the file holds."""
         self._results: Loaded | None = None
         """The header, the questions and the stores, at the end of the run."""
-        self._writer: RecordWriter | None = None
-        """Writes the record of this run to its own folder or, without a folder, to the path that was named."""
-        self._copy: RecordWriter | None = None
-        """Also writes the record to the path that was named."""
-        self._folder: RunFolder | None = None
+        self._record = RunRecord(run.settings.record, lambda path: _short(path, config))
+        self._has_folder = False
+        """Whether the folder of the run was asked for."""
         self._expected: dict[str, None] = {}
         self._reported: set[str] = set()
         self._lost: list[str] = []
         self._summary: Summary | None = None
-        self._record: Path | None = None
-        """Where the user finds the record."""
-        self._unpublished: str | None = None
-        """Why a record that was held back could not be written in the end."""
         self._judged_failures = 0
         self._said: list[tuple[str, bool]] = []
         """Lines for the end of the run, and whether each is bad news."""
@@ -378,61 +362,22 @@ class Reporting:
     # -- the header --------------------------------------------------------------------------------------------------
 
     def pytest_report_header(self) -> list[str]:
-        from pytest_memfail.systems import is_yaml
-
         run, settings = self._run, self._run.settings
-        questions = sum(len(unit.plan.questions) * len(run.ks(unit.task)) for unit in run.units)
-        tasks = len({unit.task.name for unit in run.units})
-        folders = settings.data.written(lambda folder: _short(folder, self._config))
-        rows = f"rows of {', '.join(folders)}" if folders else "shipped rows"
-        shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
-        mode = f" (mode {settings.system_options.get('mode', 'direct')})" if is_yaml(settings.system) else ""
-        lines = [
-            f"memfail: system {settings.system}{mode}, judge {settings.judge}, "
-            f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {PROTOCOLS[settings.protocol]}, "
-            f"k={','.join(map(str, run.k_values))}",
-            f"memfail: {counted(tasks, 'task')}, {counted(questions, 'question')} in {counted(len(run.units), 'store')}{shard}, "
-            f"{rows}",
-        ]
-        lines += [f"memfail: {said}" for said in map(self._rows_of, run.suites) if said]
-        lines += [f"memfail: {task.suite}: {task.note}" for task in run.tasks if task.note]
-        if settings.shown_tokens is not None:
-            lines[0] += f", at most {settings.shown_tokens} tokens shown"
-        if left_out := sum(task.left_out for task in run.tasks):
-            lines.append(
-                f"memfail: thinned haystack: {counted(left_out, 'conversation')} left out (--memfail-haystack=full "
-                "stores them)"
-            )
+        lines = heading(run, lambda path: _short(path, self._config))
         if leaves_own_tests_out(self._config):
-            lines.append(f"memfail: {self._left_out()}")
+            lines.append(self._left_out())
         expression = self._config.getoption("markexpr", "") or ""
         if verdicts := verdicts_in(expression):
-            lines.append(f"memfail: {self._selected_by(verdicts)}")
+            lines.append(self._selected_by(verdicts))
         if settings.resume:
-            lines.append(f"memfail: {run.resumed}")
+            lines.append(run.resumed)
         if (folder := settings.reuse_stores) is not None:
             from pytest_memfail.hosting import kept_in
 
             lines.append(
-                f"memfail: filled stores are kept in {_short(folder, self._config)} ({kept_in(folder)} so far) and reused"
+                f"filled stores are kept in {_short(folder, self._config)} ({kept_in(folder)} so far) and reused"
             )
-        return [clean_line(line) for line in lines]
-
-    def _rows_of(self, suite: Suite) -> str:
-        """Say which rows of a suite run: its own sample, or published ones."""
-        tasks = [task for task in self._run.tasks if task.suite == suite.name]
-        if not tasks:
-            return ""
-        if tasks[0].variant == OURS and self._run.settings.data.of(suite.name) is None:
-            published = "; not the published rows: its figures compare with no paper's" if suite.source.url else ""
-            return f"{suite.name} ({suite.sample}{published})"
-        stores, questions = (
-            sum(len(of) for of in found) for found in zip(*((t.stores, t.questions) for t in tasks), strict=True)
-        )
-        size = f"{counted(stores, 'store')}, {counted(questions, 'question')}"
-        if tasks[0].variant == OURS:
-            return f"{suite.name} (your own: {size}; not the published rows: its figures compare with no paper's)"
-        return f"{suite.name} (published, {tasks[0].variant}: {size}; {tasks[0].licence})"
+        return [clean_line(f"memfail: {line}") for line in lines]
 
     def _left_out(self) -> str:
         """Say which tests a bare `--memfail-system` does not run, and how to run them too."""
@@ -444,20 +389,10 @@ class Reporting:
     def _selected_by(self, verdicts: Sequence[str]) -> str:
         """Say which verdicts `-m VERDICT` selects by in this run."""
         known = known_verdicts(self._config, self._run)
-        if not known:
-            selects = "what each task is made to provoke"
-            if provoked_by_none := [verdict for verdict in verdicts if verdict not in FAILURES]:
-                selects = f"{selects}, and nothing as {' or '.join(provoked_by_none)}"
-            return f"-m selects {selects}, as no verdict of this system is recorded yet"
-        recorded = len(recorded_verdicts(self._config, self._run))
+        recorded = recorded_verdicts(self._config, self._run)
         asked = sum(1 for _ in self._run.selected())
-        sources = [f"{recorded} in pytest's cache"] if recorded else []
-        if more := len(known) - recorded:
-            sources.append(f"{more} in the baseline {_short(self._run.settings.baseline or '', self._config)}")
-        left = f"; the other {asked - len(known)} are not selected" if asked > len(known) else ""
-        return (
-            f"-m selects by recorded verdicts: {len(known)} of {asked} questions have one ({', '.join(sources)}){left}"
-        )
+        baseline = _short(self._run.settings.baseline or "", self._config)
+        return selected_by(verdicts, known=len(known), recorded=len(recorded), asked=asked, baseline=baseline)
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 
@@ -497,8 +432,7 @@ class Reporting:
     def _take(self, kind: type[QuestionRecord | StoreRecord], packed: Any) -> None:
         record = from_text(kind, packed) if isinstance(packed, str) else packed
         self._begin()
-        for writer in self._writers:
-            writer.write(record)
+        self._record.write(record)
         self._keep(record)
 
     def _keep(self, record: QuestionRecord | StoreRecord) -> None:
@@ -507,28 +441,14 @@ class Reporting:
         else:
             self._questions[record.id] = record
 
-    @property
-    def _writers(self) -> list[RecordWriter]:
-        return [writer for writer in (self._writer, self._copy) if writer is not None]
-
     def _begin(self) -> None:
         """Begin the record at the first result: a run without results leaves a named record alone."""
         if self._header is not None:
             return
         self._header = record_header(self._run)
-        given = self._run.settings.record
-        self._folder = own_folder(self._config, self._run)
-        if self._folder is not None:
-            self._writer = RecordWriter(self._folder.record)
-            if given is not None and not self._run.held_back:
-                self._copy = RecordWriter(given)
-        elif given is not None:
-            self._writer = RecordWriter(given)
-        shown = self._copy or self._writer
-        self._record = None if shown is None else shown.path
+        self._make_folder()
         kept = kept_records(self._run, self._expected)
-        for writer in self._writers:
-            writer.begin([self._header, *kept])
+        self._record.begin([self._header, *kept])
         for record in kept:
             self._keep(record)
 
@@ -551,7 +471,23 @@ class Reporting:
         """Create the folder of the run before a store is filled, to find out early if that fails."""
         option = self._config.option
         if self._expected and not (option.collectonly or getattr(option, "setupplan", False)):
-            own_folder(self._config, self._run)
+            self._make_folder()
+
+    def _make_folder(self) -> None:
+        """Make the folder of the run among the kept ones, once; report on the terminal if it cannot be made."""
+        runs = runs_folder(self._config)
+        if self._has_folder or runs is None:
+            return
+        self._has_folder = True
+        cache: Any = self._config.cache
+        # with the files that keep pytest's cache out of version control
+        fault = self._record.make_folder(
+            runs, record_header(self._run), len(self._run.keys()), lambda: cache.mkdir("memfail")
+        )
+        terminal: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        if fault is not None and terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(f"memfail: {fault}", yellow=True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -570,9 +506,9 @@ class Reporting:
         if not ended_early:
             self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
         if self._header is not None:
-            path, questions = str(self._record or ""), tuple(self._questions.values())
-            self._results = Loaded(path, self._header, questions, tuple(self._stores), None)
-            shown = _short(self._record, self._config) if self._record is not None else None
+            path, questions = self._record.path, tuple(self._questions.values())
+            self._results = Loaded(str(path or ""), self._header, questions, tuple(self._stores), None)
+            shown = None if path is None else _short(path, self._config)
             spent = tuple(self._config.stash[RUNTIME].spending())
             if self._run.settings.proxy is not None and not any(row["stage"] == "memory" for row in spent):
                 self._said.append((NO_CALL, True))
@@ -595,10 +531,7 @@ class Reporting:
     def _end_record(self, session: pytest.Session, results: Loaded, *, interrupted: bool) -> None:
         """End the record, restore its files if necessary, and write the reports."""
         whole = self._run.keys() <= results.outcomes.keys()
-        for writer in self._writers:
-            if writer.is_removed:
-                self._said.append((f"{self._shown(writer)} was removed during the run; it is written again", False))
-            writer.restore()
+        self._said += self._record.mend()
         footer = Footer(
             exit_code=self._code(session),
             complete=not interrupted,
@@ -607,81 +540,27 @@ class Reporting:
             suites=self._summary.suites if self._summary is not None else (),
             gate=self._summary.gate if self._summary is not None else None,
         )
-        for writer in self._writers:
-            writer.write(footer)
-            writer.restore()
-        if self._run.held_back:
-            self._publish(whole=whole)
-        self._say_what_is_lost()
+        self._said += self._record.end(footer)
         session.exitstatus = self._code(session)
         self._write_reports(results.ended(footer))
-        for writer in self._writers:
-            writer.close()
-        if self._folder is not None:
-            verdicts: dict[str, dict[str, str]] = {}
-            for node_id, question in self._questions.items():
-                if node_id.startswith(f"{ROOT}/"):  # not a user's own test over a task
-                    verdicts.setdefault(question.task, {})[node_id] = question.verdict
-            code = int(session.exitstatus)
-            with suppress(OSError):  # the record holds the same
-                self._folder.end(interrupted=interrupted, whole=whole, exit_code=code, verdicts=verdicts)
-
-    def _publish(self, *, whole: bool) -> None:
-        """Replace the whole record at the path that was named if this run is whole as well."""
-        given = self._run.settings.record
-        assert given is not None
-        assert self._writer is not None
-        if not whole:
-            kept = f"{_short(given, self._config)} is the record of a whole run and stays; this run is a part of one"
-            self._said.append((kept, False))
-            return
-        try:
-            write_whole(given, self._writer.content())
-        except OSError as error:
-            self._unpublished = os_reason(error)
-        else:
-            self._said.append((f"record written: {_short(given, self._config)}", False))
-
-    def _record_fault(self) -> str | None:
-        """Return why the record is not where the user wants it; None if it is, or if no path was named."""
-        if self._run.settings.record is None or self._run.held_back:
-            return self._unpublished
-        writer = self._copy or self._writer
-        if writer is None:
-            return None
-        if writer.is_replaced:
-            return "another file was put there during the run"
-        return os_reason(writer.fault) if writer.fault is not None else None
-
-    def _say_what_is_lost(self) -> None:
-        if (fault := self._record_fault()) is not None:
-            named = _short(self._run.settings.record or "", self._config)
-            also = (
-                f"; it is in {self._shown(self._writer)}" if self._copy is not None and self._writer is not None else ""
-            )
-            self._said.append((f"the record {named} could not be written: {fault}{also}", True))
-        own = self._writer if self._folder is not None else None
-        if own is not None and own.fault is not None:
-            self._said.append((f"this run is not kept whole: {self._shown(own)}: {os_reason(own.fault)}", True))
-        elif own is not None and own.is_replaced:
-            self._said.append((f"this run is not kept: {self._shown(own)} was replaced", True))
-        if self._run.unkept is not None:
-            self._said.append((self._run.unkept, True))
+        verdicts: dict[str, dict[str, str]] = {}
+        for node_id, question in self._questions.items():
+            if node_id.startswith(f"{ROOT}/"):  # not a user's own test over a task
+                verdicts.setdefault(question.task, {})[node_id] = question.verdict
+        self._record.keep(interrupted=interrupted, whole=whole, exit_code=int(session.exitstatus), verdicts=verdicts)
 
     def _show_name(self) -> str:
         """Return the name of this run for `memfail show` in the rootdir."""
         usual = self._config.rootpath / ".pytest_cache/d/memfail" / RUNS
-        if self._folder is not None and self._record == self._folder.record and runs_folder(self._config) == usual:
-            return self._folder.path.name
-        return _short(self._record or "", self._config)
-
-    def _shown(self, writer: RecordWriter) -> str:
-        return _short(writer.path, self._config)
+        path, folder = self._record.path, self._record.folder
+        if folder is not None and path == folder.record and runs_folder(self._config) == usual:
+            return folder.path.name
+        return _short(path or "", self._config)
 
     def _code(self, session: pytest.Session) -> int:
         """Return the exit code: a run without the record that was asked for has no trustworthy result."""
         code = int(session.exitstatus)
-        lost = self._record_fault() is not None and code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        lost = self._record.fault is not None and code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         return NO_TRUSTWORTHY_RESULT if lost else code
 
     def _hand_on(self, summary: Summary) -> str | None:
@@ -706,14 +585,7 @@ class Reporting:
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
-        for writer in self._writers:  # after an internal error no session finishes
-            writer.close()
-        folder = self._config.stash.get(FOLDER, None)
-        if folder is not None:
-            if self._header is None:
-                folder.discard()
-            folder.close()
-            self._config.stash[FOLDER] = None
+        self._record.close()  # after an internal error no session finishes
 
     def _exit_code(self, session: pytest.Session, exitstatus: int) -> int:
         """Return the exit code of a run that went to its end: if there is a gate, it alone decides about verdicts."""
@@ -859,7 +731,7 @@ class Reporting:
             for line in (f"memfail {first}", *others, ""):
                 terminal.write_line(line)
         if how != "none":
-            run = None if self._record is None else self._show_name()
+            run = None if self._record.path is None else self._show_name()
             for line in closing(results, self._failures(self._questions), run, trusted=self._untrusted() is None):
                 terminal.write_line(line)
         if decided is not None:

@@ -24,7 +24,6 @@ from pytest_memfail.core import (
     UsageError,
     learn_options,
     one_line,
-    os_reason,
 )
 from pytest_memfail.plugin.options import IDENTITY, SYSTEM, Settings, cache_folder, read_settings
 from pytest_memfail.records import Kept, QuestionRecord
@@ -33,7 +32,7 @@ from pytest_memfail.running import Run as PlannedRun
 
 if TYPE_CHECKING:
     from pytest_memfail.engine import Result
-    from pytest_memfail.records import Header, RunFolder
+    from pytest_memfail.records import Header
     from pytest_memfail.running import Runtime
 
 
@@ -54,8 +53,6 @@ KNOWN: pytest.StashKey[Known] = pytest.StashKey()
 """The outcomes of the items in the baseline."""
 BROKEN_OFF: pytest.StashKey[BaseException] = pytest.StashKey()
 """The exception that ended the loop over the items early (Ctrl-C, say); absent if the loop went to its end."""
-FOLDER: pytest.StashKey[RunFolder | None] = pytest.StashKey()
-"""The folder of the run, in the process that the user started; None if it cannot be created."""
 RESULT: pytest.StashKey[Result] = pytest.StashKey()
 FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
 """The question of an item, once it is finished."""
@@ -258,32 +255,18 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
 
     Raises `UsageError` for an unknown name, or if the factory cannot be called.
     """
-    from pytest_memfail.systems import SYSTEMS, built_in_system, is_yaml, yaml_system
+    from pytest_memfail.hosting import check_factory
+    from pytest_memfail.system_names import find_system as find
 
     hook = config.hook.pytest_memfail_make_system
-
-    def find(name: str) -> Any:
-        if is_yaml(name):
-            return yaml_system(Settings.system.given(config).base / name)
-        found = discovery.find(
-            "memory system",
-            name,
-            option="--memfail-system",
-            group="pytest_memfail.systems",
-            built_in={n: (lambda n=n: built_in_system(n, find)) for n in SYSTEMS},  # type: ignore[misc]  # a default binds n
-            hook=lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
-            hook_name=f"pytest_memfail_make_system{_where_it_could_be(config)}",
-            rootdir=config.rootpath,
-        )
-        if not callable(found):
-            raise UsageError(
-                f"--memfail-system: {name!r} is {type(found).__name__}, expected a factory: factory(context) -> system"
-            )
-        return found
-
-    from pytest_memfail.hosting import check_factory
-
-    factory = find(settings.system)
+    factory = find(
+        settings.system,
+        option=SYSTEM,
+        base=Settings.system.given(config).base,
+        rootdir=config.rootpath,
+        hook=lambda name: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
+        hook_name=f"{hook.name}{_where_it_could_be(config)}",
+    )
     check_factory(factory, f"--memfail-system={settings.system}")
     if callable(check := getattr(factory, "check_options", None)):
         # before anything is stored, if the system can check its options
@@ -419,33 +402,6 @@ RUNS = "runs"
 def runs_folder(config: pytest.Config) -> Path | None:
     """Return the folder of kept runs; None without pytest's cache (-p no:cacheprovider)."""
     return cache_folder(config) / RUNS if config.pluginmanager.has_plugin("cacheprovider") else None
-
-
-def own_folder(config: pytest.Config, run: Run) -> RunFolder | None:
-    """Return the folder of this run, created on first use; report once if it cannot be created, and return None."""
-    if FOLDER in config.stash:
-        return config.stash[FOLDER]
-    config.stash[FOLDER] = None
-    if (runs := runs_folder(config)) is None:
-        return None
-    from pytest_memfail.records import RunFolder
-    from pytest_memfail.results import is_whole_record
-
-    given = run.settings.record
-    held_back = given if given is not None and is_whole_record(given) else None
-    try:
-        cache: Any = config.cache
-        cache.mkdir("memfail")  # with the files that keep pytest's cache out of version control
-        found = RunFolder.create(runs, record_header(run), questions=len(run.keys()), held_back=held_back)
-    except OSError as error:
-        run.unkept = f"this run is not kept: {runs} cannot be written ({os_reason(error)})"
-        terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
-        if terminal is not None:
-            terminal.ensure_newline()
-            terminal.write_line(f"memfail: {run.unkept}", yellow=True)
-    else:
-        config.stash[FOLDER], run.held_back = found, held_back is not None
-    return config.stash[FOLDER]
 
 
 def recorded_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:

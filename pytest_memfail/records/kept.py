@@ -22,7 +22,15 @@ from typing import Any, Final
 from pytest_memfail.core import ERROR, UsageError, hold_lock, is_fresh, is_held, public, write_whole
 from pytest_memfail.records.codec import Line
 from pytest_memfail.records.file import checked, read_record, to_json
-from pytest_memfail.records.record import Header, QuestionRecord, StoreRecord, options_differ, same_settings
+from pytest_memfail.records.record import (
+    SCHEMA_VERSION,
+    Footer,
+    Header,
+    QuestionRecord,
+    StoreRecord,
+    options_differ,
+    same_settings,
+)
 
 FORMAT: Final = 1
 RECORD: Final = "record.jsonl"
@@ -78,6 +86,20 @@ def read_kept(path: Path, header: Header) -> Kept:
             case StoreRecord():
                 stores[record.task, record.store] = record
     return Kept(questions, stores)
+
+
+def is_whole_record(path: Path) -> bool:
+    """Return whether a file is the record of a whole run that ended."""
+    is_whole = False
+    try:
+        for record in read_record(path) if path.exists() else ():
+            if isinstance(record, Header) and record.schema_version != SCHEMA_VERSION:
+                return False
+            if isinstance(record, Footer):
+                is_whole = record.whole
+    except UsageError:
+        return False
+    return is_whole
 
 
 def _short(value: Any) -> str:

@@ -13,7 +13,7 @@ from pytest_memfail.results.expressions import (
     parse_expressions,
 )
 from pytest_memfail.results.gate import NO_TRUSTWORTHY_RESULT, decide, evaluate, in_ci
-from pytest_memfail.results.runs import Loaded, is_whole_record, labels, load_record, merge
+from pytest_memfail.results.runs import Loaded, labels, load_record, merge
 from pytest_memfail.results.seeds import OverSeeds, SeedMean, over_seeds, seed_mean
 from pytest_memfail.results.statistics import (
     by_row,
@@ -67,7 +67,6 @@ __all__ = [
     "holm",
     "in_ci",
     "is_unsure",
-    "is_whole_record",
     "labels",
     "load_record",
     "mcnemar",

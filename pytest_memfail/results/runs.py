@@ -119,14 +119,6 @@ def load_record(path: Path) -> Loaded:
     return Loaded(str(path), header, tuple(questions.values()), tuple(stores), footer)
 
 
-def is_whole_record(path: Path) -> bool:
-    """Return whether a file is the record of a whole run that ended."""
-    try:
-        return path.exists() and load_record(path).whole
-    except UsageError:
-        return False
-
-
 def labels(records: Sequence[Loaded]) -> list[str]:
     """Return a short, unique name for each record: its system, its system and k, or else the file's name."""
     ways = (

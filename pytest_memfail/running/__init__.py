@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pytest_memfail.running.heading import heading, selected_by
 from pytest_memfail.running.journals import DEATHS, JOURNALS_LOCK, JOURNALS_PREFIX, in_flight, last_progress, new_folder
 from pytest_memfail.running.models import check_models, judge_model
 from pytest_memfail.running.output import Progress, TerminalLine, Watcher, replay, scrub
 from pytest_memfail.running.plan import ROOT, Asked, Run, Selection, Unit, haystack_for
+from pytest_memfail.running.record import RunRecord
 from pytest_memfail.running.settings import Around, RunSettings
 from pytest_memfail.running.stores import Runtime, fresh
 
@@ -18,6 +20,7 @@ __all__ = [
     "Asked",
     "Progress",
     "Run",
+    "RunRecord",
     "RunSettings",
     "Runtime",
     "Selection",
@@ -27,10 +30,12 @@ __all__ = [
     "check_models",
     "fresh",
     "haystack_for",
+    "heading",
     "in_flight",
     "judge_model",
     "last_progress",
     "new_folder",
     "replay",
     "scrub",
+    "selected_by",
 ]

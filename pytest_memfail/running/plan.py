@@ -71,10 +71,6 @@ class Run:
         """The header's sentence on the source of these results, or why there are none."""
         self.latest: Mapping[str, str] | None = None
         """The latest recorded verdict of each question; None before they are read."""
-        self.held_back = False
-        """Whether the named record is whole, so that only a whole run may replace it."""
-        self.unkept: str | None = None
-        """Why this run could not be kept; None if it is kept, or need not be."""
         self.system_models: tuple[str, ...] = ()
         """The models that the memory system calls through `context.chat`."""
         self.replay_ignore: tuple[str, ...] = settings.replay_ignore

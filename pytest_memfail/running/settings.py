@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from pytest_memfail.core import Folders
+
 
 class RunSettings(Protocol):
     """The options of a run that decide what is stored, asked and judged; `plugin/options.py` says what they mean."""
@@ -15,6 +17,8 @@ class RunSettings(Protocol):
     def system(self) -> str: ...
     @property
     def system_options(self) -> Mapping[str, str]: ...
+    @property
+    def data(self) -> Folders: ...
     @property
     def k(self) -> tuple[int, ...]: ...
     @property

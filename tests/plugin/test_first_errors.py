@@ -124,7 +124,7 @@ def test_the_style_of_tracebacks_is_respected(project: Project, style: str, fram
 
 def test_a_full_trace_is_pytests_own(project: Project) -> None:
     result = project.run(only(project, alpha=2), "--memfail-system-option=raise_at=all", "--full-trace")
-    assert "engine/calls.py" in result.stdout.str()
+    assert "hosting/calls.py" in result.stdout.str()
 
 
 def test_a_recursion_shows_its_last_frames(project: Project) -> None:

@@ -1,0 +1,77 @@
+"""Say in a few lines, before a run begins, what it will ask of which system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from pytest_memfail.core import FAILURES, OURS, Suite, Task, counted
+from pytest_memfail.running.plan import Run
+from pytest_memfail.systems import is_yaml
+
+PROTOCOLS: Final = {"ours": "ours (our prompts and readings)", "paper": "paper (those of the published harness)"}
+
+
+def heading(run: Run, shown: Callable[[Path], str]) -> list[str]:
+    """Return the lines; `shown` returns a path as the user sees it."""
+    settings = run.settings
+    questions = sum(len(unit.plan.questions) * len(run.ks(unit.task)) for unit in run.units)
+    tasks = len({unit.task.name for unit in run.units})
+    folders = settings.data.written(shown)
+    rows = f"rows of {', '.join(folders)}" if folders else "shipped rows"
+    shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
+    mode = f" (mode {settings.system_options.get('mode', 'direct')})" if is_yaml(settings.system) else ""
+    lines = [
+        f"system {settings.system}{mode}, judge {settings.judge}, "
+        f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {PROTOCOLS[settings.protocol]}, "
+        f"k={','.join(map(str, run.k_values))}",
+        f"{counted(tasks, 'task')}, {counted(questions, 'question')} in {counted(len(run.units), 'store')}{shard}, {rows}",
+    ]
+    if settings.shown_tokens is not None:
+        lines[0] += f", at most {settings.shown_tokens} tokens shown"
+    for suite in run.suites:
+        if of_suite := [task for task in run.tasks if task.suite == suite.name]:
+            lines.append(rows_of(suite, of_suite, own_data=settings.data.of(suite.name) is not None))
+    lines += [f"{task.suite}: {task.note}" for task in run.tasks if task.note]
+    if left_out := sum(task.left_out for task in run.tasks):
+        lines.append(
+            f"thinned haystack: {counted(left_out, 'conversation')} left out (--memfail-haystack=full stores them)"
+        )
+    return lines
+
+
+def rows_of(suite: Suite, tasks: Sequence[Task], *, own_data: bool) -> str:
+    """Say which rows of a suite run: its own sample, or published ones."""
+    if tasks[0].variant == OURS and not own_data:
+        published = "; not the published rows: its figures compare with no paper's" if suite.source.url else ""
+        return f"{suite.name} ({suite.sample}{published})"
+    stores, questions = (
+        sum(len(of) for of in found) for found in zip(*((t.stores, t.questions) for t in tasks), strict=True)
+    )
+    size = f"{counted(stores, 'store')}, {counted(questions, 'question')}"
+    if tasks[0].variant == OURS:
+        return f"{suite.name} (your own: {size}; not the published rows: its figures compare with no paper's)"
+    return f"{suite.name} (published, {tasks[0].variant}: {size}; {tasks[0].licence})"
+
+
+def selected_by(verdicts: Sequence[str], *, known: int, recorded: int, asked: int, baseline: str) -> str:
+    """Say what `-m VERDICT` selects by.
+
+    Args:
+        verdicts: those that `-m` names.
+        known: how many questions have a recorded verdict.
+        recorded: how many of these are of kept runs; the others are of the baseline.
+        asked: how many questions the run selects.
+        baseline: the path of the baseline.
+    """
+    if not known:
+        selects = "what each task is made to provoke"
+        if provoked_by_none := [verdict for verdict in verdicts if verdict not in FAILURES]:
+            selects = f"{selects}, and nothing as {' or '.join(provoked_by_none)}"
+        return f"-m selects {selects}, as no verdict of this system is recorded yet"
+    sources = [f"{recorded} in pytest's cache"] if recorded else []
+    if more := known - recorded:
+        sources.append(f"{more} in the baseline {baseline}")
+    left = f"; the other {asked - known} are not selected" if asked > known else ""
+    return f"-m selects by recorded verdicts: {known} of {asked} questions have one ({', '.join(sources)}){left}"
