@@ -18,9 +18,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": (2500, 10),
-    "running": (1100, 9),
+    "running": (1200, 10),
     "engine": (1000, 6),
-    "hosting": (1100, 7),
+    "hosting": (1200, 8),
     "records": (1350, 7),
     "results": (1400, 8),
     "judges/offline": (3000, 25),

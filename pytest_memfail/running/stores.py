@@ -251,7 +251,9 @@ class Runtime:
         from pytest_memfail.llm import count_tokens, first_tokens
 
         settings = self.run.settings
-        models = self._models = Models(settings, self._around, self._journals, self.run.system_models, self.run.suites, self.run.replay_ignore)
+        models = self._models = Models(
+            settings, self._around, self._journals, self.run.system_models, self.run.suites, self.run.replay_ignore
+        )
         resources = Resources(
             judge=models.judge,
             test_taker=models.test_taker,
