@@ -24,7 +24,7 @@ PLACE: Final = re.compile(r"/(?:store/([^/]+)/)?v1(/.*)")
 
 
 class StoreCalls:
-    """The calls of one store, as the engine sees them."""
+    """The model calls of one store, for the engine."""
 
     def __init__(self, relay: Relay, callers: tuple[Caller, ...], url: str) -> None:
         self._relay, self._callers = relay, callers
@@ -33,7 +33,7 @@ class StoreCalls:
 
     @property
     def failures(self) -> int:
-        """Return how many calls of the process failed so far."""
+        """Return the number of failed calls of the process so far."""
         return self._relay.failures
 
     def fault(self, since: int, *, only_final: bool = False) -> ModelCallError | None:
@@ -55,7 +55,7 @@ class Proxy:
         base_url: str | None = None,
         ignore: Sequence[str] = DEFAULTS,
     ) -> None:
-        """Listen, in front of `base_url`, else of OPENAI_BASE_URL, else of OpenAI's; `ignore` are patterns for `Ignored`.
+        """Listen in front of `base_url`, or else OPENAI_BASE_URL, or else OpenAI's endpoint; `ignore` are patterns for `Ignored`.
 
         Raises `UsageError` for an invalid URL, and without the package openai.
         """
@@ -75,14 +75,14 @@ class Proxy:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def start(self) -> None:
-        """Serve, and name this endpoint in the environment, with a key if there is none."""
+        """Serve, and set this endpoint in the environment, and a key if there is none."""
         self._thread.start()
         for name, value in ((URL_VARIABLE, self.url), (KEY_VARIABLE, os.environ.get(KEY_VARIABLE) or PLACEHOLDER_KEY)):
             self._before[name] = os.environ.get(name)
             os.environ[name] = value
 
     def store(self, store_id: str, unit: str) -> StoreCalls:
-        """Return the calls of a store; `unit` is its name, the same in every run."""
+        """Return the calls of a store; `unit` is its name, which is the same in every run."""
         caller = self._stores[store_id] = Caller(unit)
         url = f"{self.url[: -len('/v1')]}/store/{quote(store_id, safe='')}/v1"
         return StoreCalls(self._relay, (caller, self._run), url)
@@ -96,7 +96,7 @@ class Proxy:
         return self._relay.answer(Call(call.method, found[2], call.query, call.headers, call.content), caller)
 
     def _serve(self) -> None:
-        self._server.serve_forever(poll_interval=0.05)  # how long it may take to stop
+        self._server.serve_forever(poll_interval=0.05)  # seconds it may take to stop
 
     def close(self) -> None:
         """Stop serving, and restore the environment."""
@@ -146,9 +146,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("do_"):  # any method: the endpoint knows which it takes
+        if name.startswith("do_"):  # any method: the endpoint decides which it accepts
             return self._serve
         raise AttributeError(name)
 
     def log_message(self, *_: Any) -> None:
-        """Write no log: a line may hold a secret."""
+        """Write no log, because a line may contain a secret."""

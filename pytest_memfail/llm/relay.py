@@ -1,4 +1,4 @@
-"""What becomes of a request that a memory system sends through the proxy: a kept reply, one of the endpoint, or an error."""
+"""Answer the requests of a memory system with a kept reply, the endpoint's reply, or an error."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from pytest_memfail.llm.sending import BUDGET_POLL_SECONDS, CONNECT_SECONDS
 from pytest_memfail.llm.tokens import count_tokens
 
 KEPT_AT: Final = "proxy "
-"""Before the endpoint of a reply that the proxy keeps."""
+"""Prefix of the endpoint of a reply that the proxy keeps."""
 CHAT: Final = "/chat/completions"
 EMBEDDINGS: Final = "/embeddings"
 KEEPS: Final = frozenset({CHAT, EMBEDDINGS, "/completions", "/responses", "/moderations", "/rerank"})
-"""Paths where a request means the same at any time."""
+"""Paths at which equal requests mean the same at any time, so replies can be kept."""
 SECONDS: Final = 600.0
-"""How long the endpoint may take; the memory's own client may give up before."""
+"""Time limit for the endpoint in seconds; the memory's own client may give up earlier."""
 FAULTS: Final = frozenset({401, 403, 408, 409, 429})
-"""Statuses, besides all from 500 on, that are faults of the endpoint or the account rather than of the request."""
+"""Statuses below 500 that are faults of the endpoint or the account, not of the request."""
 KEYS: Final = ("authorization", "api-key", "x-api-key")
 HELD_BACK: Final = frozenset(
     "host connection content-length transfer-encoding accept-encoding keep-alive te trailer upgrade expect "
@@ -50,7 +50,7 @@ HELD_BACK: Final = frozenset(
 """Headers of a request that are not passed on."""
 RETURNED: Final = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
 FINAL: Final = (BudgetError, CacheMissError)
-"""What no retry of the memory can help."""
+"""Errors that no retry of the memory can help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Call:
 
     method: str
     path: str
-    """After the base URL, without the query."""
+    """The path after the base URL, without the query."""
     query: str
     headers: Mapping[str, str]
     """By lower-case names."""
@@ -71,7 +71,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the memory system gets."""
+    """The response to the memory system."""
 
     status: int
     content: bytes
@@ -79,7 +79,7 @@ class Response:
 
 
 class Caller:
-    """Who makes the calls: a store, or the whole run if its system has one client for all stores."""
+    """The origin of calls: a store, or the whole run if its system has one client for all stores."""
 
     def __init__(self, unit: str = "") -> None:
         """`unit` is the name of the store, the same in every run."""
@@ -89,7 +89,7 @@ class Caller:
         self._requests: dict[str, dict[str, int]] = {}
 
     def ordinal(self, general: str, exact: str) -> int:
-        """Return which of the requests that differ only in what is ignored this one is; a repeated one keeps its number."""
+        """Return the number of this request among those that differ only in ignored parts; a repeated request keeps its number."""
         known = self._requests.setdefault(_digest(general), {})
         return known.setdefault(_digest(exact), len(known))
 
@@ -101,16 +101,16 @@ class _Asked:
     call: Call
     model: str
     body: Mapping[str, Any]
-    """As it is sent: a stream is asked for as a whole."""
+    """The body as sent: a stream is requested in one piece."""
     stream: bool | None
     """Whether the reply is to be a stream with its usage, or without; None for no stream."""
     exact: str
-    """What identifies the request."""
+    """The identity of the request."""
     general: str | None
-    """What identifies it in another run; None if nothing in it is ignored."""
+    """The identity of the request in another run; None if no part of it is ignored."""
     unit: str
     ordinal: int
-    """Which of the requests of this unit it is that have the same `general`."""
+    """The number of this request among those of the unit with the same `general`."""
     seen: Seen
 
     @property
@@ -135,7 +135,7 @@ class Relay:
     def __init__(
         self, address: Address, ledger: Ledger, cache: ResponseCache | None, ignored: Ignored, *, is_named: bool = True
     ) -> None:
-        """`is_named` tells whether the user named the endpoint; if not, a replay takes the replies of any."""
+        """`is_named` says whether the user named the endpoint; if not, a replay uses replies of any endpoint."""
         self.address, self.ledger, self.cache, self._ignored = address, ledger, cache, ignored
         self._endpoints = [KEPT_AT + address.url]
         if cache is not None and cache.mode == "only" and not is_named:
@@ -159,7 +159,7 @@ class Relay:
         except ModelCallError as error:
             fault = error
             response = refused(error)
-        except UsageError as error:  # a budget that cannot be held, a damaged cache
+        except UsageError as error:  # a budget that cannot be enforced, a damaged cache
             fault = BudgetError(str(error))
             response = refused(fault)
         except Exception as error:  # whatever it is, the memory has no reply
@@ -174,7 +174,7 @@ class Relay:
         return response
 
     def fault(self, callers: tuple[Caller, ...], since: int, *, only_final: bool) -> ModelCallError | None:
-        """Return the last failure after the first `since` ones that no later try of the same request made good."""
+        """Return the last failure after the first `since` failures, unless a later try of the same request succeeded."""
         with self._lock:
             found = [
                 (number, error)
@@ -191,7 +191,7 @@ class Relay:
             self._client = None
 
     def _asked(self, call: Call, caller: Caller) -> _Asked | None:
-        """Return what is asked; None for what cannot be kept. Raise `RequestError` for a stream that cannot be made."""
+        """Return the request if its reply can be kept, else None. Raise `RequestError` for a stream that cannot be made."""
         if (call.method, call.path.partition("/models")[0]) != ("GET", "") and (
             call.method != "POST" or call.path not in KEEPS
         ):
@@ -199,7 +199,7 @@ class Relay:
         try:
             body = json.loads(call.content) if call.content else {}
         except ValueError:
-            return None  # for the endpoint to refuse
+            return None  # the endpoint will refuse it
         if not isinstance(body, dict):
             return None
         stream = None
@@ -208,7 +208,7 @@ class Relay:
                 raise RequestError(f"{call}: --memfail-proxy streams chat completions only; set stream to false")
             stream = bool((body.get("stream_options") or {}).get("include_usage"))
         sent = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
-        # a key in the address or the body may be another one at the replay
+        # a key in the address or the body may differ in the replay
         query = {name: value for name, value in parse_qsl(call.query) if not secret_strength(name)}
         parts = {"path": call.path, "query": query, "body": {n: v for n, v in sent.items() if secret_strength(n) < 2}}
         plain, seen = self._ignored.read(parts)
@@ -251,7 +251,7 @@ class Relay:
         return asked.response(body if kept is None else kept)
 
     def _kept(self, asked: _Asked, *, counts: bool = True) -> Any:
-        """Return the kept reply to this request or, of another run, to one that differs in what is ignored."""
+        """Return the kept reply to this request, or one of another run to a request that differs only in ignored parts."""
         if self.cache is None:
             return None
         for endpoint in self._endpoints:
@@ -266,10 +266,10 @@ class Relay:
         return None
 
     def _general_keys(self, asked: _Asked) -> Iterator[str]:
-        """Yield the keys under which a reply to a request of another run is looked for.
+        """Yield the keys under which a reply to a request of another run is searched for.
 
-        A replay also takes an earlier reply of this store, or one attributed to the run: the run that was recorded may have
-        had another number of workers.
+        A replay also uses an earlier reply of this store, or one attributed to the run: the recorded run may have had another
+        number of workers.
         """
         if asked.general is None:
             return
@@ -284,7 +284,7 @@ class Relay:
         endpoint = endpoint or self._endpoints[0]
         kept = [(asked.exact, body)]
         if asked.general is not None:
-            # the base64 of an embedding may look like anything
+            # the base64 of an embedding may match any pattern
             is_text = asked.call.path != EMBEDDINGS
             value = self._ignored.kept(body, asked.seen) if is_text else body
             kept.append((f"{asked.unit} {asked.ordinal} {asked.general}", value))
@@ -293,7 +293,7 @@ class Relay:
             self.cache.put(_digest(f"{endpoint} {key}"), endpoint=endpoint, model=asked.model, reply=reply)
 
     def _passed_on(self, call: Call) -> Response:
-        """Pass on what cannot be kept. Raise `CacheMissError` if calls are forbidden."""
+        """Pass on a request whose reply cannot be kept. Raise `CacheMissError` if calls are forbidden."""
         if self.cache is not None and self.cache.mode == "only":
             raise CacheMissError(
                 f"{call} is not kept, and --memfail-cache=only forbids calls; kept are {', '.join(sorted(KEEPS))}"
@@ -301,7 +301,7 @@ class Relay:
         return self._sent(call, call.content) if call.method == "GET" else self._paid(call, call.path, call.content)
 
     def _paid(self, call: Call, model: str, content: bytes) -> Response:
-        """Send a request when the budget allows it, and record what it cost. Raise `BudgetError` if it does not."""
+        """Send a request when the budget allows it, and record its cost. Raise `BudgetError` if it does not."""
         ledger, held = self.ledger, None
         if ledger.has_budget:
             ledger.check_prices([model])
@@ -370,7 +370,7 @@ class Relay:
 
 
 def refused(error: ModelCallError) -> Response:
-    """Return the response that makes the memory's call fail with this error, without retries where they cannot help."""
+    """Return the response that makes the memory's call fail with this error, without retries if they cannot help."""
     status = 401 if isinstance(error, AuthError) else 502 if isinstance(error, EndpointError | ReplyError) else 400
     body = {"error": {"message": f"pytest-memfail: {error}", "type": "memfail", "code": type(error).__name__}}
     headers = {"content-type": "application/json", "x-should-retry": "true" if status == 502 else "false"}
@@ -378,7 +378,7 @@ def refused(error: ModelCallError) -> Response:
 
 
 def as_stream(body: Mapping[str, Any], *, with_usage: bool) -> bytes:
-    """Return a chat completion as server-sent events: one chunk with all of each choice, and one that ends it."""
+    """Return a chat completion as server-sent events: one chunk with each whole choice, and one that ends the stream."""
     base = {name: value for name, value in body.items() if name not in ("choices", "usage", "object")}
     base["object"] = "chat.completion.chunk"
     chunks: list[dict[str, Any]] = []

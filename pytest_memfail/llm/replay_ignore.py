@@ -1,7 +1,7 @@
-"""Parts of a request that differ from run to run, such as the date: a cached reply fits whatever they are.
+"""Ignore parts of a request that differ between runs, such as the date, so that a cached reply still matches.
 
-They are left out of the request's key. Where a reply repeats one, the kept reply has a placeholder, which becomes the part
-that stands in its place in the later request.
+The parts are left out of the request's key. If a reply repeats one, the kept reply has a placeholder, which is replaced by the
+corresponding part of the later request.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ NAMED: Final[Mapping[str, str]] = {
     "time": rf"\b{TIME}",
     "epoch": r"\b1[5-9]\d{8}(?:\d{3}(?:\d{3})?|\.\d+)?\b",
 }
-"""Patterns that have a name."""
+"""The named patterns."""
 DEFAULTS: Final = ("today", "uuid")
 NONE: Final = "none"
-"""Takes back the defaults."""
+"""Removes the defaults."""
 IDENTITIES: Final = ("uuid", "hash", "store")
-"""Kinds that name something: which of them are the same stays a part of the key."""
+"""Kinds that identify something: equal values must stay equal."""
 STORE: Final = r"\b[0-9a-f]{8}-(?:main|gw\d+)-\d+(?:-[0-9a-f]{8}|-\d+)?\b"
-"""The id of a store, which holds the name of the process."""
+"""The id of a store, which contains the name of the process."""
 FORMATS: Final = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y",
     "%B {d}, %Y", "%B %d, %Y", "%b {d}, %Y", "%b %d, %Y", "%d %B %Y", "{d} %B %Y", "%d %b %Y", "{d} %b %Y", "%B {d} %Y",
 )  # fmt: skip
-"""How the day of a run is written in prompts; `{d}` is the day without a zero."""
+"""Notations of the day of a run in prompts; `{d}` is the day without a zero."""
 WEEKDAYS: Final = (r"%A", r"%a")
 _MARK: Final = re.compile(r"⟦memfail:(\w+):([^⟧]*)⟧")
 
 
 def check_patterns(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the names and regular expressions to ignore: those given, after the defaults unless `none` is given.
+    """Return the names and regular expressions to ignore: the defaults, unless `none` is given, and the given ones.
 
-    A text of names may separate them by commas. Raises `UsageError` for a wrong one.
+    A text of names may separate them by commas. Raises `UsageError` for an invalid one.
     """
     found: list[str] = []
     for text in given:
@@ -76,19 +76,19 @@ def _now() -> datetime:
 
 @dataclass
 class Seen:
-    """What was ignored in a request."""
+    """The ignored parts of a request."""
 
     day: date
-    """The day that the request takes for today."""
+    """The day that the request states as today."""
     values: dict[str, list[str]] = field(default_factory=dict)
-    """The texts by kind, in the order in which they stand there."""
+    """The texts by kind, in the order of the request."""
 
 
 class Ignored:
     """The patterns of a run."""
 
     def __init__(self, patterns: Sequence[str] = DEFAULTS, now: Callable[[], datetime] = _now) -> None:
-        """Take what `check_patterns` returned; `now` tells the local time."""
+        """Use the result of `check_patterns`; `now` returns the local time."""
         self._now = now
         self._started = now()
         own = [text for text in patterns if text not in NAMED]
@@ -98,7 +98,7 @@ class Ignored:
         self._compiled: tuple[tuple[date, ...], re.Pattern[str]] | None = None
 
     def read(self, value: Any) -> tuple[Any, Seen]:
-        """Return plain data with each ignored part replaced by its kind, and what was ignored."""
+        """Return plain data with each ignored part replaced by its kind, and the ignored parts."""
         days, pattern = self._pattern()
         seen = Seen(self._now().date())
         dated: list[date] = []
@@ -149,7 +149,7 @@ class Ignored:
         return _mapped(value, lambda text: _MARK.sub(replaced, text))
 
     def _pattern(self) -> tuple[tuple[date, ...], re.Pattern[str]]:
-        """Return the days of the run so far, here and in UTC, and the pattern of all that is ignored."""
+        """Return the days of the run so far, in local time and UTC, and the pattern of all ignored parts."""
         ends = [
             moment.astimezone(zone).date() for moment in (self._started, self._now()) for zone in (None, timezone.utc)
         ]
@@ -177,7 +177,7 @@ def _written(day: date, how: str) -> str:
 
 
 def _day(text: str, days: Sequence[date]) -> tuple[date, str]:
-    """Return the day that a text names, and its format."""
+    """Return the day in a text, and its format."""
     return next((day, how) for day in reversed(days) for how in FORMATS if _written(day, how) == text)
 
 

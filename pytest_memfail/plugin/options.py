@@ -528,7 +528,7 @@ class Settings:
     proxy = Option(
         "URL",
         "Send the memory system's own model calls through a local endpoint in front of the real one (OPENAI_BASE_URL, or =URL): "
-        "they are cached, counted and held to the budget, like those of the judge",
+        "they are cached, counted and charged to the budget, like those of the judge",
         _proxied,
         bare="on",
         shared=True,
