@@ -146,7 +146,7 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
                 tasks.append(replace(_limited(kept, request), k=task.k or one.suite.k))
     if not tasks:
         place = ", ".join({str(request.folder(one.name) or shipped_data()): None for one in request.suites})
-        raise UsageError(f"{place} holds no rows of {', '.join(request.patterns) or 'the suites that were asked for'}")
+        raise UsageError(f"{place} has no rows of {', '.join(request.patterns) or 'the suites that were asked for'}")
     return tuple(tasks)
 
 

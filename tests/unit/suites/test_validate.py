@@ -52,7 +52,7 @@ def test_ids_that_repeat_are_an_error(tmp_path):
 
 
 def test_a_folder_without_rows_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"holds no rows; expected one of conditional_facts_easy\.csv"):
+    with pytest.raises(UsageError, match=r"has no rows; expected one of conditional_facts_easy\.csv"):
         validate(tmp_path)
 
 

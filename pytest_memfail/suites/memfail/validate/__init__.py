@@ -112,7 +112,7 @@ def validate(folder: Path) -> list[Finding]:
     cases = find_custom([folder])
     if not present and not cases:
         names = ", ".join(p.name for p in paths.values())
-        raise UsageError(f"{folder} holds no rows; expected one of {names}, or cases in *.memfail.yaml")
+        raise UsageError(f"{folder} has no rows; expected one of {names}, or cases in *.memfail.yaml")
     findings = case_findings(cases, folder)
     sound = set()
     for name, path in present.items():
