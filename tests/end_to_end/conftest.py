@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-LEFT_OUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-"""Plugins that these runs do without: that of hypothesis imports all of it, in half a second."""
+LEFT_OUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:unraisableexception")
+"""Plugins that these runs do without: that of hypothesis imports all of it, in half a second; the last collects garbage twice."""
 PUBLISHED = REPOSITORY.parent / "shared" / "data" / "memfail"
 
 
@@ -46,16 +46,16 @@ class Finished:
         return Counter(line["verdict"] for line in self.questions.values() if vacuous or not line.get("vacuous"))
 
 
-@pytest.fixture
-def run_pytest(tmp_path: Path) -> Callable[..., Finished]:
+def running_in(home: Path) -> Callable[..., Finished]:
+    """Return what runs pytest and reads its record, both in this folder unless told otherwise."""
+
     def run(*arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Finished:
-        folder = cwd or tmp_path
-        record = tmp_path / "record.jsonl"
+        record = home / "record.jsonl"
         record.unlink(missing_ok=True)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "OPENAI_"))}
         done = subprocess.run(
             [sys.executable, "-m", "pytest", f"--memfail-record={record}", *LEFT_OUT, *arguments],
-            cwd=folder,
+            cwd=cwd or home,
             env={**environment, **(env or {})},
             capture_output=True,
             text=True,
@@ -65,6 +65,17 @@ def run_pytest(tmp_path: Path) -> Callable[..., Finished]:
         return Finished(done.returncode, done.stdout + done.stderr, lines)
 
     return run
+
+
+@pytest.fixture
+def run_pytest(tmp_path: Path) -> Callable[..., Finished]:
+    return running_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Finished]:
+    """For a run that several tests of a file look at."""
+    return running_in(tmp_path_factory.mktemp("once"))
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ Run = Callable[..., Any]
 
 KEY = "sk-planted-0123456789abcdef"
 SAMPLE = ("--memfail-limit=6", "-q")
+# few calls at once: with all questions in flight together none may be through half way
+TWO_TASKS = ("--memfail-limit=6", "--memfail-concurrency=2", "--memfail-tasks=long_hop,conditional_facts_hard", "-q")
 JUDGED = ("storage", "summary", "retrieval", "answer", "warm")
 
 
@@ -49,6 +52,46 @@ def asking(run_pytest: Run) -> Iterator[Callable[..., tuple[LocalEndpoint, Askin
 
 
 Make = Callable[..., tuple[LocalEndpoint, Asking]]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A run that several tests look at, and what they repeat it with."""
+
+    done: Any
+    calls: int
+    """Those that the endpoint has seen of this run."""
+    endpoint: LocalEndpoint
+    run: Asking
+    cache: str
+    """Where the replies are kept, as an option."""
+
+
+def shared_run(run_once: Run, endpoint: LocalEndpoint, kept: Path, *arguments: str) -> Shared:
+    run, cache = Asking(run_once, endpoint), f"--memfail-cache-path={kept / 'replies.sqlite'}"
+    done = run(*arguments, cache, cache="on")
+    return Shared(done, endpoint.calls, endpoint, run, cache)
+
+
+@pytest.fixture(scope="module")
+def sample(run_once: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """The sample, as many calls at once as may be."""
+    with LocalEndpoint(answer_by_rule) as endpoint:
+        yield shared_run(run_once, endpoint, tmp_path_factory.mktemp("kept"), *SAMPLE, "--memfail-concurrency=64")
+
+
+@pytest.fixture(scope="module")
+def with_workers(run_once: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """The sample with two workers."""
+    with LocalEndpoint(answer_by_rule) as endpoint:
+        yield shared_run(run_once, endpoint, tmp_path_factory.mktemp("kept"), *SAMPLE, "-n", "2")
+
+
+@pytest.fixture(scope="module")
+def two_tasks(run_once: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """Two tasks, a few calls at once."""
+    with LocalEndpoint(answer_by_rule) as endpoint:
+        yield shared_run(run_once, endpoint, tmp_path_factory.mktemp("kept"), *TWO_TASKS)
 
 
 def judgements(done: Any) -> dict[str, Any]:
@@ -86,21 +129,20 @@ def usage_error(done: Any) -> str:
 # -- verdicts --------------------------------------------------------------------------------------------------------
 
 
-def test_a_model_gives_reasoning_errors_and_the_account_of_its_calls(asking: Make) -> None:
-    endpoint, run = asking()
-    done = run(*SAMPLE)
+def test_a_model_gives_reasoning_errors_and_the_account_of_its_calls(sample: Shared) -> None:
+    done = sample.done
     assert done.code == 1
     counts = done.counts()
     assert counts["reasoning_error"] > 0 < counts["correct"]
     assert counts["ungraded"] == counts["error"] == 0
     models = done.record[-1]["models"]
-    assert sum(row["calls"] for row in models) == endpoint.calls > 0
+    assert sum(row["calls"] for row in models) == sample.calls > 0
     assert {"storage", "retrieval", "answer", "test_taker"} <= {row["stage"] for row in models}
     assert all(row["cost"] is None for row in models)  # the price of `m` is unknown, not nothing
     (header,) = [line for line in done.output.splitlines() if line.startswith("model calls")]
     assert header.split() == "model calls calls cache hits tokens in (cached) out USD".split()
     (total,) = [line.split() for line in done.output.splitlines() if line.startswith("all  ") and "unknown" in line]
-    assert total[1] == str(endpoint.calls)
+    assert total[1] == str(sample.calls)
 
 
 @pytest.mark.parametrize(
@@ -128,29 +170,39 @@ def test_what_varies_must_be_asked_and_kept(run_pytest: Run) -> None:
     assert "--memfail-vary=judge needs a model as judge (--memfail-judge), --memfail-repeats above 1" in line
 
 
-@pytest.mark.parametrize("judge", ["m", pytest.param("offline+m", marks=pytest.mark.slow)])
-def test_the_same_verdicts_at_any_concurrency_and_number_of_workers(asking: Make, judge: str) -> None:
+def assert_the_same(one: Any, other: Any) -> None:
+    assert judgements(other) == judgements(one)
+    assert other.table == one.table != ""
+    assert other.code == one.code == 1
+
+
+def test_the_same_verdicts_at_any_concurrency_and_number_of_workers(
+    asking: Make, sample: Shared, with_workers: Shared
+) -> None:
+    _, run = asking()
+    alone = run(*SAMPLE, "--memfail-concurrency=1")
+    assert_the_same(alone, sample.done)
+    assert_the_same(alone, with_workers.done)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("judge", ["m", "offline+m"])
+def test_four_workers_give_the_same_verdicts(asking: Make, judge: str) -> None:
     _, run = asking()
     alone = run(*SAMPLE, "--memfail-concurrency=1", judge=judge)
     for arguments in (("--memfail-concurrency=64",), ("-n", "4")):
-        other = run(*SAMPLE, *arguments, judge=judge)
-        assert judgements(other) == judgements(alone)
-        assert other.table == alone.table != ""
-        assert other.code == alone.code == 1
+        assert_the_same(alone, run(*SAMPLE, *arguments, judge=judge))
 
 
-def test_workers_add_their_calls_to_one_account(asking: Make) -> None:
-    endpoint, run = asking()
-    done = run(*SAMPLE, "-n", "2")
-    assert sum(row["calls"] for row in done.record[-1]["models"]) == endpoint.calls > 0
+def test_workers_add_their_calls_to_one_account(with_workers: Shared) -> None:
+    assert sum(row["calls"] for row in with_workers.done.record[-1]["models"]) == with_workers.calls > 0
 
 
-def test_the_cascade_asks_the_model_far_less_and_decides_the_same(asking: Make) -> None:
+def test_the_cascade_asks_the_model_far_less_and_decides_the_same(asking: Make, sample: Shared) -> None:
     _, run = asking()
-    full = run(*SAMPLE)
     cascade = run(*SAMPLE, judge="offline+m")
-    assert cascade.verdicts == full.verdicts
-    assert 0 < judge_calls(cascade) < judge_calls(full) / 2
+    assert cascade.verdicts == sample.done.verdicts
+    assert 0 < judge_calls(cascade) < judge_calls(sample.done) / 2
 
 
 def test_the_paper_protocol_stores_the_assistants_turns(asking: Make) -> None:
@@ -169,21 +221,21 @@ def test_the_paper_protocol_stores_the_assistants_turns(asking: Make) -> None:
 # -- the cache -------------------------------------------------------------------------------------------------------
 
 
-def test_a_second_run_makes_no_call_and_a_replay_needs_no_key(asking: Make, tmp_path: Path) -> None:
-    endpoint, run = asking()
-    where = f"--memfail-cache-path={tmp_path / 'replies.sqlite'}"
-    first = run(*SAMPLE, where, cache="on")
-    calls = endpoint.calls
-    assert calls > 0
-    second = run(*SAMPLE, where, cache="on")
-    assert endpoint.calls == calls
-    assert judgements(second) == judgements(first)
-    url = {"OPENAI_BASE_URL": endpoint.url}  # it is a part of what a reply is kept under
-    endpoint.close()
-    for workers in ("0", "2"):
-        replayed = run(*SAMPLE, where, "-n", workers, cache="only", env=url)
-        assert judgements(replayed) == judgements(first)
-        assert sum(row["calls"] for row in replayed.record[-1]["models"]) == 0
+def test_a_second_run_makes_no_call(sample: Shared) -> None:
+    before = sample.endpoint.calls
+    second = sample.run(*SAMPLE, sample.cache, cache="on")
+    assert sample.endpoint.calls == before > 0
+    assert judgements(second) == judgements(sample.done)
+
+
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.slow), "2"])
+def test_a_replay_needs_no_key(sample: Shared, workers: str) -> None:
+    before = sample.endpoint.calls
+    url = {"OPENAI_BASE_URL": sample.endpoint.url}  # it is a part of what a reply is kept under
+    replayed = sample.run(*SAMPLE, sample.cache, "-n", workers, cache="only", env=url)
+    assert sample.endpoint.calls == before > 0
+    assert judgements(replayed) == judgements(sample.done)
+    assert sum(row["calls"] for row in replayed.record[-1]["models"]) == 0
 
 
 def test_a_replay_without_a_recording_is_refused(run_pytest: Run, tmp_path: Path) -> None:
@@ -211,15 +263,10 @@ def test_what_a_replay_does_not_hold_is_an_error(asking: Make, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
-def test_an_endpoint_that_dies_half_way_spoils_no_verdict(asking: Make, workers: str) -> None:
-    endpoint, run = asking()
-    # few calls at once: with all questions in flight together none may be through half way
-    few = ("--memfail-limit=6", "--memfail-concurrency=2")
-    tasks = (*few, "--memfail-tasks=long_hop,conditional_facts_hard", "-q", "-n", workers, "--memfail-max-wait=1")
-    healthy = run(*tasks)
-    half = endpoint.calls // 2
-    _, run = asking(dies_after=half)
-    done = run(*tasks)
+def test_an_endpoint_that_dies_half_way_spoils_no_verdict(asking: Make, two_tasks: Shared, workers: str) -> None:
+    healthy = two_tasks.done
+    _, run = asking(dies_after=two_tasks.calls // 2)
+    done = run(*TWO_TASKS, "--memfail-max-wait=1", "-n", workers)
     assert done.questions.keys() == healthy.questions.keys()
     failed = done.counts()["error"]
     assert 0 < failed < len(done.questions)
@@ -318,10 +365,8 @@ def test_a_budget_that_stopped_a_run_spoils_no_verdict(asking: Make) -> None:
     ],
     ids=lambda fault: "-".join(map(str, fault.values())),
 )
-def test_faults_that_pass_change_no_verdict(asking: Make, fault: Mapping[str, Any]) -> None:
-    tasks = ("--memfail-limit=3", "--memfail-tasks=long_hop,conditional_facts_hard", "-q")
-    _, run = asking()
-    healthy = run(*tasks)
+def test_faults_that_pass_change_no_verdict(asking: Make, two_tasks: Shared, fault: Mapping[str, Any]) -> None:
+    healthy = two_tasks.done
     struck: list[str] = []
 
     def strikes(request: Mapping[str, Any]) -> bool:
@@ -335,7 +380,7 @@ def test_faults_that_pass_change_no_verdict(asking: Make, fault: Mapping[str, An
         return True
 
     _, run = asking(faults=[Fault(**fault, when=strikes)])
-    done = run(*tasks)
+    done = run(*TWO_TASKS)
     assert len(struck) == 4
     assert judgements(done) == judgements(healthy)
     assert done.code == healthy.code == 1
