@@ -356,6 +356,7 @@ class Reporting:
         self._lost: list[str] = []
         self._summary: Summary | None = None
         self._judged_failures = 0
+        self._worker_broke = False
         self._said: list[tuple[str, bool]] = []
         """Lines for the end of the run, and whether each is bad news."""
 
@@ -489,6 +490,9 @@ class Reporting:
             terminal.ensure_newline()
             terminal.write_line(f"memfail: {fault}", yellow=True)
 
+    def pytest_internalerror(self) -> None:
+        self._worker_broke = True  # xdist goes on, and if all else had ended by then, it would end with exit code 0
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         option = self._config.option
@@ -501,6 +505,8 @@ class Reporting:
             pytest.ExitCode.TESTS_FAILED,
         ):
             exitstatus = session.exitstatus = pytest.ExitCode.INTERRUPTED
+        if self._worker_broke and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            exitstatus = session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         ended_early |= broken_off is not None or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         hook_fault: str | None = None
         if not ended_early:

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-LEFT_OUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:unraisableexception")
-"""Plugins that these runs do without: that of hypothesis imports all of it, in half a second; the last collects garbage twice."""
+LEFT_OUT = tuple(f"-pno:{name}" for name in ("cacheprovider", "hypothesispytest", "anyio", "unraisableexception"))
+"""Plugins that these runs do without: two import much at the start, and the last collects garbage twice at the end."""
 PUBLISHED = REPOSITORY.parent / "shared" / "data" / "memfail"
 
 

@@ -14,7 +14,7 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[2]
 RECIPES = REPOSITORY / "examples" / "ci"
-SAMPLE = "-p no:hypothesispytest --memfail-limit=8 --memfail-system-option=keep={keep}"
+SAMPLE = "-p no:hypothesispytest -p no:anyio --memfail-limit=8 --memfail-system-option=keep={keep}"
 
 
 class Runner:

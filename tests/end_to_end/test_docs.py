@@ -97,7 +97,7 @@ def test_the_samples_of_tests_run(run_pytest: Run, tmp_path: Path) -> None:
 def test_the_judge_of_the_page_judges(run_pytest: Run, tmp_path: Path) -> None:
     (sample,) = re.findall(r"```python\n(.*?)```", text_of(REPOSITORY / "docs" / "custom_judge.md"), re.DOTALL)
     (tmp_path / "strict_numbers.py").write_text(sample, encoding="utf-8")
-    arguments = ("--memfail-system=bm25", "--memfail-limit=10")
+    arguments = ("--memfail-system=bm25", "--memfail-limit=10", "--memfail-haystack=sample")
     by_rules = run_pytest(*arguments).verdicts
     own = run_pytest(*arguments, "--memfail-judge=strict_numbers:StrictNumbers")
     assert own.verdicts == by_rules  # a verbatim store keeps every digit
@@ -177,8 +177,9 @@ def test_the_schema_of_records_is_that_of_a_record(run_pytest: Run, tmp_path: Pa
         always[kind] = always.get(kind, set(line)) & line.keys()
 
     of_suite = ["--memfail-system=bm25", "--memfail-suite=meme,halumem"]
-    for arguments in (["--memfail-system=bm25", "--memfail-repeats=2"], of_suite, ["--memfail-system=broken"]):
-        for line in run_pytest("--memfail-limit=4", *arguments).record:
+    of_rows = ["--memfail-system=bm25", "--memfail-repeats=2"]
+    for arguments in (of_rows, of_suite, ["--memfail-system=broken", "--memfail-tasks=long_hop"]):
+        for line in run_pytest("--memfail-limit=4", "--memfail-haystack=sample", *arguments).record:
             see("error" if line.get("error") else line["type"], line)
             if line["type"] == "store":
                 for memory in line["listings"][-1] if line["listings"] else line["history"][-1]["added"]:

@@ -15,13 +15,13 @@ from pytest_memfail.cli import main
 Run = Callable[..., Any]
 
 
-@pytest.fixture
-def record(run_pytest: Run, tmp_path: Path) -> Path:
-    done = run_pytest(
-        "--memfail-system=lossy", "--memfail-tasks=conditional_facts_easy,long_hop", "--memfail-limit=20", "-q"
-    )
-    assert done.record
-    return tmp_path / "record.jsonl"
+@pytest.fixture(scope="module")
+def record(run_once: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tasks = "--memfail-tasks=conditional_facts_easy,long_hop"
+    path = tmp_path_factory.mktemp("labelled") / "r.jsonl"
+    done = run_once("--memfail-system=lossy", tasks, "--memfail-limit=20", f"--memfail-record={path}", "-q")
+    assert path.exists(), done.output
+    return path
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, *keys: str) -> None:

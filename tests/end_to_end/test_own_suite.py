@@ -57,10 +57,10 @@ def pytest_memfail_suites(config):
 Run = Callable[..., Any]
 
 
-@pytest.fixture
-def installed(tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment with the package, as an installer leaves it."""
-    site = tmp_path / "site"
+    site = tmp_path_factory.mktemp("site")
     about = site / "memfail_receipts-0.1.0.dist-info"
     about.mkdir(parents=True)
     shutil.copy(EXAMPLE / "memfail_receipts.py", site)
@@ -150,14 +150,21 @@ def test_its_grader_decides_answers(run_pytest: Run, repository: Path, installed
     assert "got 7.05" in done.output
 
 
-@pytest.fixture
-def record(run_pytest: Run, repository: Path, installed: dict[str, str]) -> Path:
+@pytest.fixture(scope="module")
+def failed(run_once: Run, tmp_path_factory: pytest.TempPathFactory, installed: dict[str, str]) -> Path:
     """The record of a run that failed at all corrections."""
+    folder = tmp_path_factory.mktemp("failed")
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "conftest.py").write_text(FIRST)
+    run_once("--memfail-system=first", SUITE, "--memfail-record=kept.jsonl", cwd=folder, env=installed)
+    return folder / "kept.jsonl"
+
+
+@pytest.fixture
+def record(failed: Path, repository: Path) -> Path:
+    """A copy of that record, in a folder where other files may be written."""
     (repository / "conftest.py").write_text(FIRST)
-    path = repository / "kept.jsonl"
-    run_pytest("--memfail-system=first", SUITE, cwd=repository, env=installed)
-    shutil.copy(repository.parent / "record.jsonl", path)
-    return path
+    return Path(shutil.copy(failed, repository))
 
 
 @pytest.mark.parametrize("is_installed", [True, False], ids=["installed", "missing"])

@@ -19,7 +19,7 @@ RECORD = f"{RUNS}/*/record.jsonl"
 """The record of a run, as a pattern."""
 INI = """\
 [pytest]
-addopts = --strict-markers --strict-config -p no:hypothesispytest
+addopts = --strict-markers --strict-config -p no:hypothesispytest -p no:anyio
 filterwarnings = error
 memfail_data = data
 memfail_judge = script
@@ -200,7 +200,9 @@ class Project:
         words = self._begin(system)
         if n is None:
             return self.pytester.runpytest_inprocess(*words, *args)
-        return self.pytester.runpytest_subprocess("-n", str(n), *words, *args, timeout=120)
+        # inside this process no garbage is collected at the end of a run either; for three processes it takes its time
+        words = ["-n", str(n), "-p", "no:unraisableexception", *words]
+        return self.pytester.runpytest_subprocess(*words, *args, timeout=120)
 
     def run_apart(self, *args: str | Path, system: str | None = "toy", patience: int = 120) -> pytest.RunResult:
         """In a process of its own, without xdist; it is ended after that many seconds."""

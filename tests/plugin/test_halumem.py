@@ -15,7 +15,9 @@ from pytest_memfail.cli import main as memfail
 from pytest_memfail.suites.halumem import shipped_users
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
-INI = "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest\nfilterwarnings = error\n"
+INI = (
+    "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest -p no:anyio\nfilterwarnings = error\n"
+)
 ASK = ("--memfail-model=m", "--memfail-judge=m", "--memfail-cache=off")
 SIZES = {"added": 20, "points": 48, "distractors": 12, "update": 12, "qa": 30}
 HELD = {name: SIZES[name] for name in ("points", "update", "qa")}

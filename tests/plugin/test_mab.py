@@ -15,7 +15,9 @@ from pytest_memfail.core import SuiteRequest
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.testing import LocalEndpoint
 
-INI = "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest\nfilterwarnings = error\n"
+INI = (
+    "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest -p no:anyio\nfilterwarnings = error\n"
+)
 SINGLE = "mab_forgetting.sh_1k"
 ASK = ("--memfail-model=m", "--memfail-cache=off", f"--memfail-tasks={SINGLE}")
 

@@ -21,7 +21,9 @@ from pytest_memfail.suites.meme import shipped_episodes
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
 MEME = "--memfail-suite=meme"
-INI = "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest\nfilterwarnings = error\n"
+INI = (
+    "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest -p no:anyio\nfilterwarnings = error\n"
+)
 AFTER = ("recall", "aggregation", "tracking", "deletion", "cascade", "absence")
 PARTS = ("before", *AFTER)
 FEW = "--memfail-limit=2"

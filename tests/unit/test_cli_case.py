@@ -17,11 +17,13 @@ from pytest_memfail.results import load_record
 sys.path.insert(0, str(Path(__file__).parent / "report"))
 from recorded_runs import verdicts
 
+LEFT_OUT = ("-pno:cacheprovider", "-pno:hypothesispytest", "-pno:anyio")
+
 
 def run(folder, *words):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--memfail-record=run.jsonl", *words],
+        [sys.executable, "-m", "pytest", "-q", *LEFT_OUT, "--memfail-record=run.jsonl", *words],
         cwd=folder, env=env, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stdout + done.stderr
@@ -34,7 +36,8 @@ def run(folder, *words):
 )
 def test_a_case_of_a_record_fails_the_same_way(tmp_path, monkeypatch, capsys, system, verdict):
     monkeypatch.chdir(tmp_path)
-    asked = run(tmp_path, f"--memfail-system={system}", "--memfail-tasks=coexisting_facts", "--memfail-limit=8")
+    few = ("--memfail-tasks=coexisting_facts", "--memfail-limit=8", "--memfail-haystack=sample")
+    asked = run(tmp_path, f"--memfail-system={system}", *few)
     (tmp_path / "run.jsonl").rename("before.jsonl")
     failed = next(question for question in asked if question.verdict == verdict)
     assert main(["case", "before.jsonl", failed.id]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -36,11 +37,14 @@ class Broken(Kind):
 """
 
 
+RUN = "--memfail-system=bm25 --memfail-record=run.jsonl -p no:cacheprovider -p no:anyio -p no:hypothesispytest"
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The record of a real run over ten questions."""
     folder = tmp_path_factory.mktemp("run")
-    words = "--memfail-system=bm25 --memfail-tasks=long_hop --memfail-limit=10 --memfail-record=run.jsonl -p no:cacheprovider"
+    words = f"{RUN} --memfail-tasks=long_hop --memfail-limit=10"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *words.split()], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -169,14 +173,21 @@ expected: [{fact: The user lives in Lisbon., details: [[Lisbon]]}]
 """
 
 
-@pytest.fixture
-def own(tmp_path, monkeypatch, capsys):
-    """The record of a run over a task of rows and own cases, with the cases below the current folder."""
-    folder = tmp_path / "mine"
+@pytest.fixture(scope="module")
+def run_of_own_cases(tmp_path_factory):
+    """The folder of a run over a task of rows and own cases."""
+    folder = tmp_path_factory.mktemp("own") / "mine"
     (folder / "incidents").mkdir(parents=True)
     (folder / "incidents" / "allergy.memfail.yaml").write_text(INCIDENTS, encoding="utf-8")
-    words = "--memfail-system=bm25 --memfail-tasks=long_hop,custom --memfail-limit=2 --memfail-record=run.jsonl -p no:cacheprovider"
+    words = f"{RUN} --memfail-tasks=long_hop,custom --memfail-limit=2 --memfail-haystack=sample"
     subprocess.run([sys.executable, "-m", "pytest", "-q", *words.split()], cwd=folder, capture_output=True, check=False)
+    return folder
+
+
+@pytest.fixture
+def own(run_of_own_cases, tmp_path, monkeypatch):
+    """The record of that run, with the cases below the current folder."""
+    folder = shutil.copytree(run_of_own_cases, tmp_path / "mine")
     monkeypatch.chdir(folder)
     return folder
 
