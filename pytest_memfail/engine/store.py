@@ -217,7 +217,7 @@ class StoreRun:
                 is_listed = await system.restored(segments, total)
                 held = len(segments) if is_listed else held
             if is_listed:
-                listing = await system.list_all(segments)
+                listing = await system.list_all(segments, is_last=number == last)
                 self._past.append(Past(listing, stored))
                 if any(ADDED_STAGE in ask.question.stages for ask in asks):
                     before = self._past[-2].listing if len(self._past) > 1 else None

@@ -223,8 +223,11 @@ class OpenSystem:
                 messages.append(Message("assistant", str(said), message.timestamp))
         return replace(conversation, messages=tuple(messages))
 
-    async def list_all(self, segments: Segments) -> Listing:
-        """List the system; check that the listing is complete and not another store's. `segments` holds what is stored."""
+    async def list_all(self, segments: Segments, *, is_last: bool = True) -> Listing:
+        """List the system; check that the listing is not another store's and, at the last probe, that it is complete.
+
+        `segments` holds what is stored.
+        """
         listing = await self.read_listing(len(segments) - 1)
         if self._reuse is not None:
             self._reuse.check(listing)
@@ -238,11 +241,16 @@ class OpenSystem:
         await self._check_search()
         self._report.listings += (listing,)
         self._texts.listed(self._job.id, texts)
-        unlisted = unlisted_sentinels([conversation for segment in segments for conversation in segment], listing)
+        stored = [conversation for segment in segments for conversation in segment] if is_last else []
+        unlisted = unlisted_sentinels(stored, listing)
         if unlisted and getattr(self._system, "remote", False) and not hasattr(self._system, "settled"):
             self._late_until = time.monotonic() + LATE_SECONDS
         for sentinel in unlisted:
-            found = await self.retrieve(sentinel.text, 5, "")
+            # a message and not the whole conversation, which may be longer than a query can be
+            query = next((message.content for message in sentinel.messages if message.content.strip()), "")
+            if not query:
+                continue
+            found = await self.retrieve(query, 5, "")
             for memory in found.memories:
                 if not is_listed(memory, listing):
                     raise TruncatedListingError(truncation_message(memory, listing))

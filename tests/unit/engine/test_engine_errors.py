@@ -10,9 +10,11 @@ import pytest
 from engine_fakes import PATIENCE, WORDS, AsyncStore, ExactJudge, Store, fact, names, plan, question, said, wait
 
 from pytest_memfail.core import (
+    Conversation,
     Ingest,
     JudgeError,
     MemorySystemError,
+    Message,
     Probe,
     Reply,
     TruncatedListingError,
@@ -313,6 +315,27 @@ def test_a_listing_cut_to_the_last_page_is_an_error_too(bench):
             return super().get_all_memories()[-20:]
 
     assert isinstance(bench.all(bench.begin(Latest, plan(60)))[0].error, TruncatedListingError)
+
+
+def test_a_listing_is_looked_through_at_the_last_probe_with_a_message_as_the_query(bench):
+    asked = []
+
+    class Rewording(Store):
+        def get_all_memories(self):
+            return [f"note {number}" for number, _ in enumerate(super().get_all_memories())]
+
+        def retrieve_memories(self, query, conversation, k):
+            asked.append(query)
+            return self.get_all_memories()[:k]
+
+    spoken = [
+        Conversation(f"c-{i}", (Message("user", f"first of {i}"), Message("user", f"second of {i}"))) for i in range(3)
+    ]
+    ingests = [Ingest(one) for one in spoken]
+    bench.all(bench.begin(Rewording, (ingests[0], Probe((question(0),)), *ingests[1:], Probe((question(1),)))))
+    assert asked[0] == question(0).query
+    assert asked[1:4] == ["first of 0", "first of 1", "first of 2"]
+    assert asked[4:] == [question(1).query]
 
 
 def test_a_listing_no_longer_than_the_page_is_whole(bench):
