@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -51,8 +52,10 @@ def load(name: Path, cache: Path | None = None) -> Loaded:
     Raises `UsageError` if the name is neither.
     """
     from pytest_memfail.results import load_record
+    from pytest_memfail.suite_names import suites_of
 
-    return load_record(place_of(name, cache))
+    found = load_record(place_of(name, cache))
+    return replace(found, suites=tuple(suites_of(found.header)[0])) if found.header.suite else found
 
 
 def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | None) -> list[Recorded]:

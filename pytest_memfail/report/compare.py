@@ -10,7 +10,7 @@ from pytest_memfail.records import Rate
 from pytest_memfail.report.gate import p_value
 from pytest_memfail.report.suites import score_text
 from pytest_memfail.report.text import amount, tokens_each
-from pytest_memfail.results import OverSeeds, Row, SeedMean, SideBySide
+from pytest_memfail.results import OverSeeds, Row, SeedMean, Shift, SideBySide
 
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     "facts held %": lambda row: percent(row.facts_held),
@@ -32,7 +32,9 @@ def comparison(found: SideBySide) -> Iterator[str]:
     yield ""
     columns = list(found.rows[0].failures) if found.rows else []
     names = "".join(f"{name.removesuffix('_error').replace('_', ' '):<14}" for name in columns)
-    wide = max([23, *(1 + len(row.task) for row in found.rows)])
+    wide = max(
+        [23, *(1 + len(row.task) for row in found.rows), *(1 + len(shift_name(found, one)) for one in found.shifts)]
+    )
     yield f"{'% [95 % interval]':<{wide + 2}}{'n':>5} {found.measure:<16}{names}"
     for row in found.rows:
         cells = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
@@ -58,6 +60,11 @@ def comparison(found: SideBySide) -> Iterator[str]:
     if found.suites:
         yield ""
         yield from beside_measures(found, letters)
+    if found.shifts:
+        yield ""
+        yield f"{'measures, paired':<{wide + 2}}{'clusters':>9}  difference [95 % interval, bootstrap over clusters]"
+        for shift in found.shifts:
+            yield f"{shift_name(found, shift):<{wide}}{letters[0]}{letters[shift.record]}{shift.clusters:>9}  {shift_text(shift)}"
     if found.by_k:
         yield ""
         yield f"{'by k':<8}{'k':>4}  {found.measure} %"
@@ -78,6 +85,17 @@ def beside_measures(found: SideBySide, letters: Sequence[str]) -> Iterator[str]:
     for (name, k, measure), cells in rows.items():
         title = f"{name}.{measure}" + (f" k={k}" if len(ks) > 1 else "")
         yield f"{title:<32}" + "".join(f"{cells.get(i, '-'):>{width}}" for i in range(len(letters)))
+
+
+def shift_name(found: SideBySide, shift: Shift) -> str:
+    """Return the name of a measure with its suite and, if there are several, its k."""
+    return f"{shift.suite}.{shift.measure}" + (f" k={shift.k}" if len({one.k for one in found.shifts}) > 1 else "")
+
+
+def shift_text(shift: Shift) -> str:
+    """Return a difference with its interval."""
+    interval = "-" if shift.interval is None else "{:+.3f}, {:+.3f}".format(*shift.interval)
+    return f"{shift.difference:+.3f} [{interval}]"
 
 
 def percent(rate: Rate, digits: int = 1) -> str:

@@ -14,7 +14,7 @@ from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, escape_controls
 from pytest_memfail.records import Gate
 from pytest_memfail.report import charts
-from pytest_memfail.report.compare import BESIDE, percent
+from pytest_memfail.report.compare import BESIDE, percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
@@ -215,6 +215,22 @@ def _beside(found: SideBySide) -> list[Table]:
             flips,
             label="Paired tests",
             left=("record",),
+        ),
+        *(
+            [
+                Table(
+                    f"Measures against {found.labels[0]}, on the questions of both",
+                    ("measure", "record", "clusters", "difference [95 % interval, bootstrap over clusters]"),
+                    [
+                        [shift_name(found, s), found.labels[s.record], str(s.clusters), shift_text(s)]
+                        for s in found.shifts
+                    ],
+                    label="Paired measures",
+                    left=("record",),
+                )
+            ]
+            if found.shifts
+            else []
         ),
     ]
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT
 from pytest_memfail.records import Gate, Rate, SuiteRecord
-from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
+from pytest_memfail.results import HELD, Loaded, Shift, SideBySide, Summary, Tally, labels, side_by_side, success
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
 """The published schema; a test compares it with the models below."""
@@ -194,6 +194,19 @@ class FlipsModel(_Model):
     p: float = Field(ge=0, le=1, description="exact McNemar test, two-sided, questions of a row together")
 
 
+class ShiftModel(_Model):
+    """A measure of a suite in another record minus that in the first, over the questions of both."""
+
+    suite: str
+    k: int
+    measure: str
+    record: int = Field(ge=1, description="index in records")
+    clusters: int = Field(ge=0, description="clusters of questions that stand and fall together")
+    difference: float
+    low: float | None = Field(description="of the 95 % interval by a paired bootstrap over clusters; null for too few")
+    high: float | None
+
+
 class KModel(_Model):
     """Success over all tasks with one k."""
 
@@ -209,6 +222,7 @@ class SummaryModel(_Model):
     generator: str
     records: list[RecordModel] = Field(min_length=1)
     paired: list[FlipsModel]
+    measures_paired: list[ShiftModel]
     by_k: list[KModel]
     notes: list[str]
 
@@ -222,6 +236,7 @@ def summary_json(records: Sequence[Loaded]) -> str:
         paired=[
             FlipsModel(task=f.task, record=f.record, n=f.n, worse=f.worse, better=f.better, p=f.p) for f in found.flips
         ],
+        measures_paired=[_shift(shift) for shift in found.shifts],
         by_k=_by_k(found),
         notes=list(found.notes),
     )
@@ -232,6 +247,20 @@ def schema_json() -> str:
     """Return the JSON schema of `summary_json`."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **SummaryModel.model_json_schema()}
     return json.dumps(schema, indent=2) + "\n"
+
+
+def _shift(shift: Shift) -> ShiftModel:
+    low, high = shift.interval or (None, None)
+    return ShiftModel(
+        suite=shift.suite,
+        k=shift.k,
+        measure=shift.measure,
+        record=shift.record,
+        clusters=shift.clusters,
+        difference=shift.difference,
+        low=low,
+        high=high,
+    )
 
 
 def _by_k(found: SideBySide) -> list[KModel]:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from pytest_memfail.results.compare import HELD, Row, SideBySide, change_of, compare, shown, side_by_side, success
+from pytest_memfail.results.compare import (
+    HELD,
+    Row,
+    Shift,
+    SideBySide,
+    change_of,
+    compare,
+    shown,
+    side_by_side,
+    success,
+)
 from pytest_memfail.results.expressions import (
     ANCHOR_DEFAULT,
     DEFAULT,
@@ -51,6 +61,7 @@ __all__ = [
     "OverSeeds",
     "Row",
     "SeedMean",
+    "Shift",
     "SideBySide",
     "StoreFigures",
     "Summary",

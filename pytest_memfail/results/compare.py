@@ -7,11 +7,11 @@ of questions, but p-values treat a row as a whole (see `by_row`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, REASONING_ERROR, UNGRADED, VACUOUS, UsageError
+from pytest_memfail.core import CORRECT, ERROR, FAILURES, REASONING_ERROR, UNGRADED, VACUOUS, Measure, UsageError
 from pytest_memfail.records import (
     Comparison,
     Flip,
@@ -24,8 +24,8 @@ from pytest_memfail.records import (
     differences,
 )
 from pytest_memfail.results.runs import Loaded, labels
-from pytest_memfail.results.statistics import by_row, correct_together, wilson
-from pytest_memfail.results.summary import MISLEADING, TOTAL, Summary, Tally
+from pytest_memfail.results.statistics import bootstrap, by_row, correct_together, wilson
+from pytest_memfail.results.summary import MISLEADING, TOTAL, Summary, Tally, score_of, suite_measures
 
 # -- a run against an earlier one --------------------------------------------------------------------------------------
 
@@ -185,6 +185,21 @@ class Flips:
 
 
 @dataclass(frozen=True, slots=True)
+class Shift:
+    """A measure of a suite in another record minus that in the first, over the questions of both."""
+
+    suite: str
+    k: int
+    measure: str
+    record: int
+    clusters: int
+    """Number of clusters of questions that stand and fall together."""
+    difference: float
+    interval: tuple[float, float] | None
+    """95 %, by a paired bootstrap over clusters; None for too few."""
+
+
+@dataclass(frozen=True, slots=True)
 class SideBySide:
     """The comparison of several records."""
 
@@ -199,6 +214,8 @@ class SideBySide:
     """Differences between the runs that may explain different rates."""
     suites: tuple[tuple[int, SuiteRecord], ...] = ()
     """The results of the suites' own measures, each with the index of its record."""
+    shifts: tuple[Shift, ...] = ()
+    """How these measures differ from those of the first record, where the suites are installed."""
 
 
 def side_by_side(records: Sequence[Loaded]) -> SideBySide:
@@ -235,6 +252,7 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
         by_k=tuple(_by_k(records, answered)) if several else (),
         notes=tuple(_notes(records)),
         suites=tuple((i, suite) for i, summary in enumerate(summaries) for suite in summary.suites),
+        shifts=tuple(shift for i in range(1, len(records)) for shift in _shifts(i, records[0], records[i])),
     )
 
 
@@ -306,6 +324,39 @@ def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool)
         return None
     paired = _paired(task, pairs, one_sided=False)
     return Flips(task, record, paired.n, paired.worse, paired.better, paired.p)
+
+
+def _shifts(record: int, first: Loaded, other: Loaded) -> Iterator[Shift]:
+    """Yield the differences of the measures that two records have in common, but for counts."""
+    if first.protocol != other.protocol:
+        return
+    for suite in first.suites:
+        tasks = {name for name, task in first.header.tasks.items() if task.suite == suite.name}
+        before, after = ({k: q for k, q in run.outcomes.items() if q.task in tasks} for run in (first, other))
+        common = sorted(before.keys() & after.keys())
+        for k in sorted({before[key].k for key in common if before[key].part not in suite.part_k}):
+            clusters: dict[tuple[str, ...], list[Key]] = {}
+            for key in common:
+                if before[key].k == k or before[key].part in suite.part_k:
+                    clusters.setdefault(before[key].cluster_key, []).append(key)
+            groups = list(clusters.values())
+            for measure in suite_measures(suite, first.protocol):
+                difference = _difference(measure, before, after, groups)
+                if measure.unit == "count" or (value := difference(range(len(groups)))) is None:
+                    continue
+                interval = bootstrap(len(groups), difference, seed=first.header.seed)
+                yield Shift(suite.name, k, measure.name, record, len(groups), value, interval)
+
+
+def _difference(
+    measure: Measure, before: Mapping[Key, QuestionRecord], after: Mapping[Key, QuestionRecord], groups: list[list[Key]]
+) -> Callable[[Sequence[int]], float | None]:
+    def of(drawn: Sequence[int]) -> float | None:
+        keys = [key for at in drawn for key in groups[at]]
+        old, new = (score_of(measure, [run[key] for key in keys]).value for run in (before, after))
+        return None if old is None or new is None else new - old
+
+    return of
 
 
 def _by_k(records: Sequence[Loaded], answered: bool) -> Iterator[tuple[int, int, Rate]]:

@@ -34,6 +34,8 @@ class Loaded:
     stores: tuple[StoreRecord, ...]
     footer: Footer | None
     """None if the run was killed or is still running."""
+    suites: tuple[Suite, ...] = ()
+    """The suites of the record that are installed, if the caller needs their measures."""
     _counted: list[Summary] = field(default_factory=list, init=False, repr=False, compare=False)
     """The summary of the questions, once computed."""
 

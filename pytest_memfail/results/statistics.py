@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from math import exp, lgamma, log
 from statistics import NormalDist
+from typing import Final
 
 from pytest_memfail.records import Paired, Rate
+
+RESAMPLES: Final = 1000
+"""How often a bootstrap draws; a fifth of it for many clusters, where a measure takes long."""
+MANY_CLUSTERS: Final = 1000
+FEWEST_CLUSTERS: Final = 5
+OFTEN: Final = 0.9
+"""The share of the draws that must have a value."""
 
 
 def wilson(count: int, n: int, confidence: float = 0.95) -> Rate:
@@ -125,6 +134,22 @@ def holm(values: Sequence[float]) -> list[float]:
 def correct_together(pairs: Sequence[Paired]) -> list[Paired]:
     """Return the pairs with Holm's correction over all of them."""
     return [replace(pair, corrected=p) for pair, p in zip(pairs, holm([pair.p for pair in pairs]), strict=True)]
+
+
+def bootstrap(n: int, statistic: Callable[[Sequence[int]], float | None], *, seed: int) -> tuple[float, float] | None:
+    """Return the 95 % percentile interval of a statistic of n things, each drawn again and again with repetition.
+
+    `statistic` takes the indices drawn and returns None if it has no value for them. Returns None for fewer than
+    `FEWEST_CLUSTERS` things, and if the statistic often has no value: such an interval would mean nothing.
+    """
+    draw = random.Random(seed)
+    times = RESAMPLES if n <= MANY_CLUSTERS else RESAMPLES // 5
+    if n < FEWEST_CLUSTERS:
+        return None
+    found = sorted(v for _ in range(times) if (v := statistic(draw.choices(range(n), k=n))) is not None)
+    if len(found) < OFTEN * times:
+        return None
+    return found[int(0.025 * len(found))], found[math.ceil(0.975 * len(found)) - 1]
 
 
 def fewest_flips(alpha: float = 0.05) -> int:

@@ -8,7 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS, Measure, Suite, counted
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    GRADED,
+    MEMORY_FAILURES,
+    UNSURE,
+    VERDICTS,
+    Measure,
+    Score,
+    Suite,
+    counted,
+)
 from pytest_memfail.records import (
     MEMFAIL,
     ErrorRecord,
@@ -320,10 +331,7 @@ def suite_records(
         SuiteRecord(
             name=suite.name,
             k=k,
-            scores=tuple(
-                _score_record(measure, asked)
-                for measure in ((suite.paper_measures if protocol == "paper" else ()) or suite.measures)
-            ),
+            scores=tuple(_score_record(measure, asked) for measure in suite_measures(suite, protocol)),
             labels={label: count for label in suite.labels if (count := sum(q.label == label for q in asked))},
             proxies=tuple(name for name in _proxies(suite) if any(question.group == name for question in asked)),
         )
@@ -338,9 +346,19 @@ def _proxies(suite: Suite) -> list[str]:
     return [f"{task}.{part.name}" for task, parts in suite.parts.items() for part in parts if part.is_proxy]
 
 
-def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRecord:
+def score_of(measure: Measure, asked: Sequence[QuestionRecord]) -> Score:
+    """Return a measure of a suite over those of its questions that the measure counts."""
     counted = [q for q in asked if measure.with_errors or q.verdict != ERROR]
-    score = measure.of([question for question in counted if measure.part in (None, question.group)])
+    return measure.of([question for question in counted if measure.part in (None, question.group)])
+
+
+def suite_measures(suite: Suite, protocol: str) -> tuple[Measure, ...]:
+    """Return the measures of a suite under a protocol."""
+    return (suite.paper_measures if protocol == "paper" else ()) or suite.measures
+
+
+def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRecord:
+    score = score_of(measure, asked)
     return ScoreRecord(
         name=measure.name,
         title=measure.title,
