@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": (2500, 10),
-    "running": (1200, 10),
+    "running": (1300, 10),
     "engine": (1000, 6),
     "hosting": (1200, 8),
     "records": (1350, 7),

@@ -15,7 +15,6 @@ import pytest
 
 from pytest_memfail.core import (
     CORRECT,
-    ERROR,
     FAILURES,
     LETTERS,
     UNGRADED,
@@ -33,7 +32,6 @@ from pytest_memfail.plugin.run import (
     KNOWN,
     RUNS,
     RUNTIME,
-    Known,
     Run,
     ask,
     known_verdicts,
@@ -44,34 +42,21 @@ from pytest_memfail.plugin.run import (
 )
 from pytest_memfail.plugin.xdist import Distribution
 from pytest_memfail.records import (
-    ANCHOR_COMMAND,
-    Baseline,
     BaselineRefused,
     Footer,
     Gate,
     QuestionRecord,
     StoreRecord,
-    check_baseline,
-    check_baseline_place,
     check_writable,
     from_text,
-    read_anchor,
-    read_baseline,
-    write_baseline,
 )
 from pytest_memfail.results import (
     NO_TRUSTWORTHY_RESULT,
-    Expression,
     Loaded,
     Summary,
-    check_tasks,
-    decide,
-    in_ci,
-    measures_of,
-    parse_expressions,
     suite_records,
 )
-from pytest_memfail.running import ROOT, RunRecord, heading, selected_by
+from pytest_memfail.running import ROOT, Gatekeeper, RunRecord, heading, selected_by
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
@@ -173,161 +158,22 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
     Raises `pytest.UsageError` if the options are wrong. Ends the run with exit code 6 if it cannot be compared with the
     baseline, or if the baseline is missing in CI.
     """
-    settings = run.settings
+    option = config.option
+    planned = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
     try:
-        of_suites = measures_of(run.suites)
-        expressions = [found for text in settings.fail_on for found in parse_expressions(text, of_suites)]
-        check_tasks(expressions, [*of_suites, *run.gated_names])
-        _check_paths(run)
-        if settings.save_baseline is not None:
-            check_baseline_place(settings.save_baseline)
-        baseline, unfit = _baseline(config, run)
-        anchor = _anchor(config, run)
+        keeper = Gatekeeper(
+            run, lambda: record_header(run), lambda path: _short(path, config), is_planned=bool(planned)
+        )
     except BaselineRefused as error:
         pytest.exit(f"memfail: no trustworthy result: {error}", returncode=NO_TRUSTWORTHY_RESULT)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    keeper = Gatekeeper(config, run, expressions, baseline, unfit, anchor)
-    if keeper.lacks_baseline is not None and not unfit and in_ci():
+    if keeper.fails_closed:
         pytest.exit(
             f"memfail: no trustworthy result: {keeper.lacks_baseline}, and in CI the gate fails closed",
             returncode=NO_TRUSTWORTHY_RESULT,
         )
     return keeper
-
-
-def _baseline(config: pytest.Config, run: Run) -> tuple[Baseline | None, str]:
-    """Return the baseline to compare with, if it exists; if this run replaces an unfit one, return None and the reason.
-
-    Raises `BaselineRefused` if the run cannot be compared with the baseline, unless it replaces it.
-    """
-    path, saved = run.settings.baseline, run.settings.save_baseline
-    if path is None or not _is_asked(config, run) or not path.exists():
-        return None, ""
-    try:
-        baseline = read_baseline(path)
-        check_baseline(baseline, path, record_header(run))
-    except BaselineRefused as error:
-        if saved is None or saved.resolve() != path.resolve():
-            raise
-        return None, f"{error} (this run does)"
-    return baseline, ""
-
-
-def _anchor(config: pytest.Config, run: Run) -> Baseline | None:
-    """Return the anchor to compare with, if one was named and exists."""
-    path = run.settings.anchor
-    if path is None or not _is_asked(config, run) or not path.exists():
-        return None
-    anchor = read_anchor(path)
-    check_baseline(anchor, path, record_header(run), "anchor")
-    return anchor
-
-
-def _is_asked(config: pytest.Config, run: Run) -> bool:
-    """Return whether the run asks any questions of the benchmark: only they are gated."""
-    option = config.option
-    planned = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
-    return bool(run.selection) and not planned
-
-
-def _check_paths(run: Run) -> None:
-    settings = run.settings
-    for name, path in (
-        ("--memfail-baseline", settings.baseline),
-        ("--memfail-save-baseline", settings.save_baseline),
-        ("--memfail-anchor", settings.anchor),
-    ):
-        if path is not None and settings.record is not None and path.resolve() == settings.record.resolve():
-            raise UsageError(f"{name} and --memfail-record: got the file {path} for both, expected two files")
-
-
-class Gatekeeper:
-    """The gate of a run, in the process that the user started."""
-
-    def __init__(
-        self,
-        config: pytest.Config,
-        run: Run,
-        expressions: list[Expression],
-        baseline: Baseline | None,
-        unfit: str = "",
-        anchor: Baseline | None = None,
-    ) -> None:
-        self._config, self._run, self._baseline, self._anchor = config, run, baseline, anchor
-        asked = _is_asked(config, run)
-        self._expressions = expressions if asked else []
-        self.lacks_baseline: str | None = None
-        """Why the comparison that was asked for is impossible; None if it is possible or was not asked for."""
-        if unfit:
-            self.lacks_baseline = unfit
-        elif asked and run.settings.anchor is not None and anchor is None:
-            self.lacks_baseline = f"there is no anchor at {run.settings.anchor} yet (make one with {ANCHOR_COMMAND})"
-        elif asked and baseline is None:
-            if run.settings.baseline is not None:
-                self.lacks_baseline = f"there is no baseline at {run.settings.baseline} yet (save one with "
-            elif anchor is None and (needs := [e.text for e in expressions if e.needs_baseline]):
-                self.lacks_baseline = f"{needs[0]} needs a baseline (--memfail-baseline; save one with "
-            if self.lacks_baseline is not None:
-                self.lacks_baseline += "--memfail-save-baseline)"
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether the gate has anything to decide."""
-        return bool(self._expressions) or self._baseline is not None or self._anchor is not None
-
-    @property
-    def known(self) -> Known:
-        """The verdict of each item of this run in the baseline, or else in the anchor."""
-        earlier = self._baseline or self._anchor
-        if earlier is None:
-            return {}
-        found = {}
-        for node_id, unit, question, k in self._run.selected():
-            entry = earlier.entries.get((unit.task.name, unit.plan.id, question.id, k))
-            if entry is not None:
-                found[node_id] = [entry.verdict, entry.memory_held, entry.vacuous]
-        return found
-
-    def decide(self, summary: Summary, record: Loaded) -> Gate | None:
-        """Decide the gate over a whole run; return None if there is nothing to decide."""
-        earlier = self._baseline or self._anchor
-        if earlier is None and all(expression.needs_baseline for expression in self._expressions):
-            return None  # nothing is asked, or the first run: the items' own outcomes decide
-        return decide(
-            self._expressions,
-            summary,
-            record.outcomes,
-            record.header,
-            self._baseline,
-            shown=_short(baseline, self._config) if (baseline := self._run.settings.baseline) is not None else None,
-            anchor=self._anchor,
-            anchor_shown=_short(named, self._config) if (named := self._run.settings.anchor) is not None else None,
-        )
-
-    def save(self, record: Loaded | None, ended_early: bool, untrusted: str | None) -> str:
-        """Save the run as a baseline; return its path and number of verdicts as text.
-
-        Raises `UsageError` with the reason if the run must not become a baseline.
-        """
-        path = self._run.settings.save_baseline
-        assert path is not None
-        outcomes = record.outcomes if record is not None else {}
-        whole = self._run.keys()
-        errors = sum(outcome.verdict == ERROR for outcome in outcomes.values())
-        if self._run.settings.shard is not None:
-            raise UsageError("a shard is a part of a run")
-        if missing := len(whole - outcomes.keys()):
-            raise UsageError(f"a partial run: {len(whole) - missing} of {len(whole)} questions have a result")
-        if ended_early:
-            raise UsageError("the run ended early")
-        if errors:
-            raise UsageError(f"{errors} of {len(whole)} questions are errors")
-        if untrusted is not None:
-            raise UsageError(untrusted)
-        assert record is not None
-        saved = write_baseline(path, record.header, outcomes.values())
-        return f"{_short(path, self._config)}, {saved} verdicts"
 
 
 # -- the report of the run ---------------------------------------------------------------------------------------------

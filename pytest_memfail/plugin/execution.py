@@ -20,7 +20,6 @@ from pytest_memfail.core import (
     UNGRADED,
     MemfailError,
 )
-from pytest_memfail.hosting import StoreReport
 from pytest_memfail.plugin.collection import QuestionItem, asked_by, release, short_repr, shown_as
 from pytest_memfail.plugin.outcome import (
     MemoryFailure,
@@ -32,7 +31,7 @@ from pytest_memfail.plugin.outcome import (
     ungraded_reason,
 )
 from pytest_memfail.plugin.run import BROKEN_OFF, FINISHED, KNOWN, RESULT, RUNTIME, Run, around
-from pytest_memfail.running import ROOT, Asked, Progress, Runtime, TerminalLine, Unit, last_progress, scrub
+from pytest_memfail.running import ROOT, Asked, Progress, Runtime, TerminalLine, last_progress, scrub
 
 if TYPE_CHECKING:
     from pytest_memfail.records import QuestionRecord, StoreRecord
@@ -118,14 +117,14 @@ class Execution:
         if asked is not None:
             following = asked_by(nextitem) if nextitem is not None else None
             try:
-                for unit, report in self._runtime.finished(
+                for store in self._runtime.finished(
                     item.nodeid,
                     asked,
                     following.unit if following else None,
                     virtual=isinstance(item, QuestionItem),
                     last=nextitem is None,
                 ):
-                    stores.append(_store_record(unit, report))
+                    stores.append(store)
             except MemfailError as error:
                 failure = error
         result = yield
@@ -263,21 +262,3 @@ def _is_run_again(item: pytest.Item) -> bool:
 def _shared_folder(path: str) -> Path | None:
     """Return the folder that all processes of a run share; None in a worker on another machine, which lacks it."""
     return Path(path) if Path(path).is_dir() else None
-
-
-def _store_record(unit: Unit, report: StoreReport) -> StoreRecord:
-    from pytest_memfail.records import store_record
-
-    return store_record(
-        unit.plan.id,
-        report.task,
-        conversations=report.conversations,
-        fill_seconds=report.fill_seconds,
-        listings=report.listings,
-        tokens=report.tokens,
-        changed=report.changed,
-        late=report.late,
-        shared_with=report.shared_with,
-        described=report.described,
-        restored=report.restored,
-    )

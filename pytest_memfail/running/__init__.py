@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_memfail.running.gate import Gatekeeper
 from pytest_memfail.running.heading import heading, selected_by
 from pytest_memfail.running.journals import DEATHS, JOURNALS_LOCK, JOURNALS_PREFIX, in_flight, last_progress, new_folder
 from pytest_memfail.running.models import check_models, judge_model
@@ -18,6 +19,7 @@ __all__ = [
     "ROOT",
     "Around",
     "Asked",
+    "Gatekeeper",
     "Progress",
     "Run",
     "RunRecord",

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 from pytest_memfail.core import MemfailError, MemorySystemError, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
 from pytest_memfail.hosting import Journal, Limits, Outcomes, Resources, Shelf, StoreReport, TokenRules
+from pytest_memfail.records import StoreRecord, store_record
 from pytest_memfail.running.journals import DEATHS, FileJournal, suspects_of, unfinished_fills
 from pytest_memfail.running.models import LEDGER_FILE, Models, open_ledger
 from pytest_memfail.running.output import Routing, replay
@@ -152,8 +153,8 @@ class Runtime:
 
     def finished(
         self, key: str, asked: Asked, next_unit: Unit | None, *, virtual: bool, last: bool
-    ) -> Iterator[tuple[Unit, StoreReport]]:
-        """Close the stores that are no longer needed after an item has ended, and yield their reports."""
+    ) -> Iterator[StoreRecord]:
+        """Close the stores that are no longer needed after an item has ended, and yield their records."""
         todo = self._todo.get(asked.unit.id, {})
         todo.pop(key, None)
         # a user's own tests over a task may be spread over the run; the benchmark's items are adjacent
@@ -162,14 +163,14 @@ class Runtime:
         for unit_id in list(self._open) if last else [asked.unit.id]:
             yield from self._close(unit_id)
 
-    def _close(self, unit_id: str) -> Iterator[tuple[Unit, StoreReport]]:
+    def _close(self, unit_id: str) -> Iterator[StoreRecord]:
         opened = self._open.pop(unit_id, None)
         if opened is None or self._engine is None:
             return
         try:
             report = self._engine.wait(opened.run.finish())
             if opened.replayed:  # else it was begun ahead, and the run was stopped before anybody waited for it
-                yield self.run.unit(unit_id), report
+                yield _store_record(self.run.unit(unit_id), report)
         finally:
             shutil.rmtree(opened.path, ignore_errors=True)
 
@@ -353,3 +354,19 @@ def fresh(error: BaseException) -> BaseException:
 def unit_digest(unit: Unit) -> str:
     """Return a name for the store that reveals nothing of the task to the system."""
     return hashlib.sha256(unit.id.encode()).hexdigest()[:8]
+
+
+def _store_record(unit: Unit, report: StoreReport) -> StoreRecord:
+    return store_record(
+        unit.plan.id,
+        report.task,
+        conversations=report.conversations,
+        fill_seconds=report.fill_seconds,
+        listings=report.listings,
+        tokens=report.tokens,
+        changed=report.changed,
+        late=report.late,
+        shared_with=report.shared_with,
+        described=report.described,
+        restored=report.restored,
+    )

@@ -32,7 +32,7 @@ ALLOWED = {
     "hosting": {"core"},
     "engine": {"core", "hosting"},
     "report": {"core", "records", "results"},
-    "running": {"core", "engine", "hosting", "judge_names", "llm", "records", "systems"},
+    "running": {"core", "engine", "hosting", "judge_names", "llm", "records", "results", "systems"},
     "llm": {"core"},
     "calibration": {"core", "engine", "hosting", "judges", "reading", "suites"},
     "generate": {"core", "llm", "suites"},

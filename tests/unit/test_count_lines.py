@@ -89,9 +89,10 @@ def test_limits(found, limits, faults):
     assert count_lines.beyond(found, limits) == faults
 
 
-def test_every_folder_with_a_limit_is_there():
+def test_the_package_is_within_its_limits():
     package = count_lines.counts(count_lines.PACKAGE)
     assert all(count_lines.of_folder(package, folder) > (100, 1) for folder in count_lines.LIMITS)
+    assert count_lines.beyond(package) == []
 
 
 def test_the_command_says_which_limit_is_exceeded(capsys, monkeypatch):

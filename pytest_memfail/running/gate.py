@@ -1,0 +1,167 @@
+"""Keep the gate of a run: read what it compares with, decide, and save the run as a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pytest_memfail.core import ERROR, UsageError
+from pytest_memfail.records import (
+    ANCHOR_COMMAND,
+    Baseline,
+    BaselineRefused,
+    Gate,
+    Header,
+    check_baseline,
+    check_baseline_place,
+    read_anchor,
+    read_baseline,
+    write_baseline,
+)
+from pytest_memfail.results import Loaded, Summary, check_tasks, decide, in_ci, measures_of, parse_expressions
+from pytest_memfail.running.plan import Run
+
+
+class Gatekeeper:
+    """The gate of a run, in the process that the user started."""
+
+    def __init__(
+        self, run: Run, header: Callable[[], Header], shown: Callable[[Path], str], *, is_planned: bool
+    ) -> None:
+        """Check the options of the gate, and read what the run is compared with.
+
+        Args:
+            run: the run.
+            header: returns the header of its record.
+            shown: returns a path as the user sees it.
+            is_planned: whether nothing will be asked, only shown; only questions are gated.
+
+        Raises `UsageError` if the options are wrong, and `BaselineRefused` if the run cannot be compared with the baseline,
+        unless it replaces it.
+        """
+        self._run, self._header, self._shown = run, header, shown
+        settings = run.settings
+        of_suites = measures_of(run.suites)
+        expressions = [found for text in settings.fail_on for found in parse_expressions(text, of_suites)]
+        check_tasks(expressions, [*of_suites, *run.gated_names])
+        self._check_paths()
+        if settings.save_baseline is not None:
+            check_baseline_place(settings.save_baseline)
+        asked = bool(run.selection) and not is_planned
+        baseline, unfit = self._read_baseline() if asked else (None, "")
+        anchor = self._read_anchor() if asked else None
+        self._baseline, self._anchor = baseline, anchor
+        self._expressions = expressions if asked else []
+        self.lacks_baseline: str | None = None
+        """Why the comparison that was asked for is impossible; None if it is possible or was not asked for."""
+        if unfit:
+            self.lacks_baseline = unfit
+        elif asked and settings.anchor is not None and anchor is None:
+            self.lacks_baseline = f"there is no anchor at {settings.anchor} yet (make one with {ANCHOR_COMMAND})"
+        elif asked and baseline is None:
+            if settings.baseline is not None:
+                self.lacks_baseline = f"there is no baseline at {settings.baseline} yet (save one with "
+            elif anchor is None and (needs := [e.text for e in expressions if e.needs_baseline]):
+                self.lacks_baseline = f"{needs[0]} needs a baseline (--memfail-baseline; save one with "
+            if self.lacks_baseline is not None:
+                self.lacks_baseline += "--memfail-save-baseline)"
+        self.fails_closed = self.lacks_baseline is not None and not unfit and in_ci()
+        """Whether the run must not begin: in CI a gate without the baseline that it needs fails."""
+
+    def _check_paths(self) -> None:
+        settings = self._run.settings
+        for name, path in (
+            ("--memfail-baseline", settings.baseline),
+            ("--memfail-save-baseline", settings.save_baseline),
+            ("--memfail-anchor", settings.anchor),
+        ):
+            if path is not None and settings.record is not None and path.resolve() == settings.record.resolve():
+                raise UsageError(f"{name} and --memfail-record: got the file {path} for both, expected two files")
+
+    def _read_baseline(self) -> tuple[Baseline | None, str]:
+        """Return the baseline, if it exists; if this run replaces an unfit one, return None and the reason."""
+        path, saved = self._run.settings.baseline, self._run.settings.save_baseline
+        if path is None or not path.exists():
+            return None, ""
+        try:
+            baseline = read_baseline(path)
+            check_baseline(baseline, path, self._header())
+        except BaselineRefused as error:
+            if saved is None or saved.resolve() != path.resolve():
+                raise
+            return None, f"{error} (this run does)"
+        return baseline, ""
+
+    def _read_anchor(self) -> Baseline | None:
+        """Return the anchor, if one was named and exists."""
+        path = self._run.settings.anchor
+        if path is None or not path.exists():
+            return None
+        anchor = read_anchor(path)
+        check_baseline(anchor, path, self._header(), "anchor")
+        return anchor
+
+    def _named(self, path: Path | None) -> str | None:
+        return None if path is None else self._shown(path)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the gate has anything to decide."""
+        return bool(self._expressions) or self._baseline is not None or self._anchor is not None
+
+    @property
+    def known(self) -> dict[str, list[Any]]:
+        """The outcome of each item of this run in the baseline, or else in the anchor, by node id.
+
+        Verdict, whether memory held, and whether it passed vacuously.
+        """
+        earlier = self._baseline or self._anchor
+        if earlier is None:
+            return {}
+        found = {}
+        for node_id, unit, question, k in self._run.selected():
+            entry = earlier.entries.get((unit.task.name, unit.plan.id, question.id, k))
+            if entry is not None:
+                found[node_id] = [entry.verdict, entry.memory_held, entry.vacuous]
+        return found
+
+    def decide(self, summary: Summary, record: Loaded) -> Gate | None:
+        """Decide the gate over a whole run; return None if there is nothing to decide."""
+        earlier = self._baseline or self._anchor
+        if earlier is None and all(expression.needs_baseline for expression in self._expressions):
+            return None  # nothing is asked, or the first run: the items' own outcomes decide
+        return decide(
+            self._expressions,
+            summary,
+            record.outcomes,
+            record.header,
+            self._baseline,
+            shown=self._named(self._run.settings.baseline),
+            anchor=self._anchor,
+            anchor_shown=self._named(self._run.settings.anchor),
+        )
+
+    def save(self, record: Loaded | None, ended_early: bool, untrusted: str | None) -> str:
+        """Save the run as a baseline; return its path and number of verdicts as text.
+
+        Raises `UsageError` with the reason if the run must not become a baseline.
+        """
+        path = self._run.settings.save_baseline
+        assert path is not None
+        outcomes = record.outcomes if record is not None else {}
+        whole = self._run.keys()
+        errors = sum(outcome.verdict == ERROR for outcome in outcomes.values())
+        if self._run.settings.shard is not None:
+            raise UsageError("a shard is a part of a run")
+        if missing := len(whole - outcomes.keys()):
+            raise UsageError(f"a partial run: {len(whole) - missing} of {len(whole)} questions have a result")
+        if ended_early:
+            raise UsageError("the run ended early")
+        if errors:
+            raise UsageError(f"{errors} of {len(whole)} questions are errors")
+        if untrusted is not None:
+            raise UsageError(untrusted)
+        assert record is not None
+        saved = write_baseline(path, record.header, outcomes.values())
+        return f"{self._shown(path)}, {saved} verdicts"
