@@ -17,8 +17,8 @@ def add(commands: Any) -> None:
         help="compare several records in one table",
         description="Show several records side by side: verdict rates with 95 % intervals (Wilson), success by k, tokens per memory, "
         "and the first record against each of the others. An exact McNemar test, over the questions decided in both, says how "
-        "likely such a surplus of losses or gains is by chance. It treats the questions of a row together. Measures of suites are shown "
-        "with their difference to the first record and its 95 % interval, by a paired bootstrap over clusters of questions.",
+        "likely such a surplus of losses or gains is by chance. It treats the questions of a row together. Measures of suites are "
+        "shown with their difference to the first record and its 95 % interval, by a paired bootstrap over clusters of questions.",
     )
     parser.add_argument(
         "records", metavar="RECORD", type=Path, nargs="+", help=f"two or more records of the same data; {RECORD_HELP}"
