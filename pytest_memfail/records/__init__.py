@@ -41,12 +41,14 @@ from pytest_memfail.records.kept import (
     resumable,
 )
 from pytest_memfail.records.record import (
+    DATA,
     FAILED,
     MEMFAIL,
     OPEN,
     PASSED,
     SCHEMA_VERSION,
     SKIPPED,
+    VARIANT,
     Anchor,
     Check,
     Comparison,
@@ -73,12 +75,14 @@ from pytest_memfail.records.record import (
 
 __all__ = [
     "ANCHOR_COMMAND",
+    "DATA",
     "FAILED",
     "MEMFAIL",
     "OPEN",
     "PASSED",
     "SCHEMA_VERSION",
     "SKIPPED",
+    "VARIANT",
     "Anchor",
     "Baseline",
     "BaselineRefused",

@@ -113,6 +113,8 @@ def check_baseline(baseline: Baseline, path: Path, header: Header, what: str = "
         then, now = before.tasks[name].data_hash, header.tasks[name].data_hash
         if then != now:
             different.append((f"data_hash of {name}", then[:12], now[:12]))
+        elif before.tasks[name].variant != header.tasks[name].variant:
+            different.append((f"variant of {name}", before.tasks[name].variant, header.tasks[name].variant))
     if not before.tasks.keys() & header.tasks.keys():
         different.append(("tasks", sorted(before.tasks), sorted(header.tasks)))
     if different:

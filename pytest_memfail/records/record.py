@@ -586,6 +586,10 @@ def identity(*headers: Header) -> dict[str, str]:
     return found
 
 
+DATA: Final = "data of "
+VARIANT: Final = "variant of "
+
+
 def differences(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
     """Yield the field, old and new JSON value of each difference between two runs."""
     for name in ("schema_version", *identity(old, new)):
@@ -595,7 +599,9 @@ def differences(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
         yield "tasks", sorted(old.tasks), sorted(new.tasks)
     for name in old.tasks.keys() & new.tasks.keys():
         if old.tasks[name].data_hash != new.tasks[name].data_hash:
-            yield f"data of {name}", old.tasks[name].data_hash, new.tasks[name].data_hash
+            yield f"{DATA}{name}", old.tasks[name].data_hash, new.tasks[name].data_hash
+        elif old.tasks[name].variant != new.tasks[name].variant:  # such as chunks of another length
+            yield f"{VARIANT}{name}", old.tasks[name].variant, new.tasks[name].variant
 
 
 def options_differ(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:

@@ -13,6 +13,8 @@ from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, REASONING_ERROR, UNGRADED, VACUOUS, Measure, UsageError
 from pytest_memfail.records import (
+    DATA,
+    VARIANT,
     Comparison,
     Flip,
     Key,
@@ -144,7 +146,6 @@ def _verdicts(pairs: Sequence[Pair]) -> tuple[Paired, ...]:
 # -- records side by side ----------------------------------------------------------------------------------------------
 
 HELD: Final = "memory held"
-DATA: Final = "data of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +226,10 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
     """
     for other in records[1:]:
         for name, before, now in differences(records[0].header, other.header):
-            if name.startswith(DATA):
+            if name.startswith((DATA, VARIANT)):
+                what = "has the hash" if name.startswith(DATA) else "is"
                 raise UsageError(
-                    f"{other.path}: {name} has the hash {now[:12]}, in {records[0].path} {before[:12]}: not the same questions"
+                    f"{other.path}: {name} {what} {now[:12]}, in {records[0].path} {before[:12]}: not the same questions"
                 )
     summaries = [record.summary() for record in records]
     answered = all(summary.answered for summary in summaries)

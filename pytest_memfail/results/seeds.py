@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.records import differences, options_differ
+from pytest_memfail.records import DATA, VARIANT, differences, options_differ
 from pytest_memfail.results.compare import HELD, success
 from pytest_memfail.results.runs import Loaded
 from pytest_memfail.results.statistics import t_quantile
@@ -54,7 +54,7 @@ def over_seeds(records: Sequence[Loaded]) -> OverSeeds:
     groups: list[dict[int, Loaded]] = []
     for record in records:
         for name, now, _ in differences(record.header, records[0].header):
-            if name.startswith("data of "):
+            if name.startswith((DATA, VARIANT)):
                 raise UsageError(f"{record.path}: {name} is {now[:12]}, expected that of {records[0].path}")
         for group in groups:
             other = next(iter(group.values()))

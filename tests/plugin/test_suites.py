@@ -16,6 +16,7 @@ import pytest
 from plugin.project import Project
 from plugin.test_resume import KILL
 from pytest_memfail.cli import main as memfail
+from pytest_memfail.report.published import SummaryModel
 from pytest_memfail.suites import shipped_data
 from pytest_memfail.suites.meme import shipped_episodes
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
@@ -256,6 +257,12 @@ def test_shards_and_merge(meme: Meme, whole: dict[str, Line], capsys: pytest.Cap
     assert memfail(["merge", *names[:2], "-o", names[2]]) == 0
     assert "encoded 100.0 %" in capsys.readouterr().out
     assert meme.questions("joint.jsonl") == whole
+    outputs = [meme.path / f"x.{kind}" for kind in ("html", "md", "json")]
+    assert memfail(["report", names[2], *(word for path in outputs for word in ("-o", str(path)))]) == 0
+    for path in outputs[:2]:
+        assert "encoded 100.0 %" in path.read_text("utf-8")
+    (record,) = SummaryModel.model_validate_json(outputs[2].read_text("utf-8")).records
+    assert {one.name: one.value for one in record.suites[0].measures}["encoded"] == 1.0
 
 
 def test_regraded_by_the_same_judge(meme: Meme, whole: dict[str, Line], capsys: pytest.CaptureFixture[str]) -> None:

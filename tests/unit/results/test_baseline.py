@@ -232,6 +232,29 @@ def test_a_header_says_what_depends_on_its_fields(path, depends, refused, told):
     assert list(differences(blue, red)) == [("ink", "blue", "red")]
 
 
+BEFORE_SUITES = [
+    '{"type":"baseline","schema_version":1,"memfail":"0.1.0","started":"2026-11-01T10:00:00+00:00","system":"toy",'
+    '"system_options":{},"judge":"offline","judge_options":{},"test_taker":null,"model_options":{},"assistant_turns":false,'
+    '"protocol":"ours","k":[5],"shown_tokens":null,"approximate_tokens":null,"seed":42,"limit":null,"haystack":"full",'
+    '"repeats":1,"vary":null,"shard":null,"data":null,"tasks":{"t":{"data_hash":"a","licence":"MIT","questions":1,'
+    '"conversations":3,"left_out":0}},"stores":{"t":1},"verdicts":1}',
+    '{"type":"verdict","id":"memfail/t::q","task":"t","store":"t","question":"q","k":5,"verdict":"not_retrieved",'
+    '"memory_held":false,"vacuous":false,"row":"t.csv:2"}',
+]
+"""A baseline as it was saved before there were suites."""
+
+
+def test_one_from_before_there_were_suites_still_fits(path):
+    path.write_text("\n".join(BEFORE_SUITES) + "\n", encoding="utf-8")
+    found = read_baseline(path)
+    (entry,) = found.entries.values()
+    assert (entry.group, entry.cluster_key, entry.verdict) == ("t", ("t", "t", "t.csv:2"), "not_retrieved")
+    now = {"tasks": {"t": {"data_hash": "a"}}, "haystack": "full", "repeats": 1}
+    check_baseline(found, path, header(**now))
+    with pytest.raises(BaselineRefused, match="variant of t"):
+        check_baseline(found, path, header(**now | {"tasks": {"t": {"data_hash": "a", "variant": "x"}}}))
+
+
 def test_the_order_of_k_does_not_matter(path):
     check_baseline(saved(path, header(k=[10, 5])), path, header(k=[5, 10]))
 

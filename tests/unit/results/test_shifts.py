@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from made_records import header, question, run
 
-from pytest_memfail.core import Measure, Score, Source, Suite
+from pytest_memfail.core import Measure, Score, Source, Suite, UsageError
 from pytest_memfail.report import comparison
 from pytest_memfail.results import side_by_side
 from pytest_memfail.results.statistics import bootstrap
@@ -119,3 +119,10 @@ def test_the_table_has_a_line_for_each_measure():
     assert text[at + 1].startswith("toy.right              AB       20  +0.400 [+0.2")
     none = side_by_side([record(verdicts(2, of=4), "a"), record(verdicts(3, of=4), "b")])
     assert any("+0.250 [-]" in line for line in comparison(none))
+
+
+def test_records_of_two_variants_are_refused():
+    tasks = {"t": {**TASKS["t"], "variant": "y"}}
+    other = replace(record(verdicts(8), "b"), header=header(tasks=tasks, suite=["toy:y"]))
+    with pytest.raises(UsageError, match="b: variant of t is y, in a x: not the same questions"):
+        side_by_side([record(verdicts(8), "a"), other])
