@@ -102,7 +102,7 @@ def test_a_client_that_searches_single_words_finds_more_in_server_memory(tmp_pat
     assert held(output, "all") > 50
 
 
-def uvx(package: str, *words: str, python: str) -> str:
+def uvx(package: str, *words: str, python: str, probe: str = "--version") -> str:
     """The command of a package's program, in an interpreter that meets a condition; skips where there is none."""
     pytest.importorskip("mcp")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -111,10 +111,10 @@ def uvx(package: str, *words: str, python: str) -> str:
     pyenv = map(str, Path.home().glob(".pyenv/versions/3.1*/bin/python"))
     for interpreter in (sys.executable, "/usr/bin/python3", *pyenv):
         command = [uv, "tool", "run", "--python", interpreter, "--from", package, *words]
-        probe = f"import sqlite3, sys; assert {python}"
+        condition = f"import sqlite3, sys; assert {python}"
         with contextlib.suppress(OSError, subprocess.CalledProcessError):
-            subprocess.run([interpreter, "-c", probe], capture_output=True, check=True)
-            subprocess.run([*command, "--version"], capture_output=True, check=True)
+            subprocess.run([interpreter, "-c", condition], capture_output=True, check=True)
+            subprocess.run([*command, probe], capture_output=True, check=True)
             return " ".join(command)
     pytest.skip(f"needs PyPI, and a Python with {python}")
 
@@ -150,6 +150,44 @@ def test_mcp_memory_service_ranks_by_the_embeddings_it_gets(tmp_path, memory_ser
     with LocalEndpoint() as endpoint:
         monkeypatch.setenv("MCP_EXTERNAL_EMBEDDING_URL", f"{endpoint.url}/embeddings")
         output = run(tmp_path, memory_service, *FEW)
+    assert held(output, "conditional_facts_easy") > held(output, "long_hop")
+
+
+def filled(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
+    """The least that a JSON schema allows."""
+    if "$ref" in schema:
+        return filled(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if schema.get("type") == "object":
+        return {name: filled(part, definitions) for name, part in schema.get("properties", {}).items()}
+    return {"array": [], "string": "note", "integer": 0, "number": 0.0, "boolean": False}.get(schema.get("type", ""))
+
+
+def graph(request: Mapping[str, Any]) -> str:
+    """An empty graph, and a summary of one word."""
+    schema = request["response_format"]["json_schema"]["schema"]
+    return json.dumps(filled(schema, schema.get("$defs", {})))
+
+
+def test_cognee_finds_the_chunks_of_what_it_was_told(tmp_path, monkeypatch):
+    package = "cognee-mcp==0.5.7"
+    command = uvx(package, "cognee-mcp", python="sys.version_info >= (3, 10)", probe="--help")
+    where = "import litellm.litellm_core_utils as u; print(u.__path__[0])"
+    litellm = subprocess.run(
+        [*command.rpartition(" ")[0].split(), "python", "-c", where], capture_output=True, text=True, check=True
+    )
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", f"{litellm.stdout.strip()}/tokenizers")  # else it is fetched
+    with LocalEndpoint(graph) as endpoint:
+        for kind, model in (("LLM", "openai/gpt-5-mini"), ("EMBEDDING", "openai/text-embedding-3-small")):
+            monkeypatch.setenv(f"{kind}_PROVIDER", "openai")
+            monkeypatch.setenv(f"{kind}_MODEL", model)
+            monkeypatch.setenv(f"{kind}_ENDPOINT", endpoint.url)
+            monkeypatch.setenv(f"{kind}_API_KEY", "none")
+        monkeypatch.setenv("EMBEDDING_DIMENSIONS", "256")
+        monkeypatch.setenv("COGNEE_SKIP_CONNECTION_TEST", "true")
+        monkeypatch.setenv("TELEMETRY_DISABLED", "1")
+        text = f"kind: mcp\npreset: cognee\ncommand: {command} --transport stdio\n"
+        output = run(tmp_path, text, "--memfail-limit=5", "--memfail-tasks=conditional_facts_easy,long_hop")
+    assert endpoint.calls > 0
     assert held(output, "conditional_facts_easy") > held(output, "long_hop")
 
 

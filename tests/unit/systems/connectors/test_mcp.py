@@ -263,7 +263,8 @@ REPLIES = {
         ),
         ("no matching memories", []),
         ("still indexing \u2014 retry shortly", None),
-        ("Error: Recall failed: dataset not found", None),
+        ("Error: Recall failed: the model is not found", None),
+        ("Error: Recall failed: DatasetNotFoundError: Dataset(s) not found: 'memories'.", []),
     ],
     "mcp-memory-service": [
         (
@@ -280,9 +281,10 @@ REPLIES = {
 @pytest.mark.parametrize("name", REPLIES)
 def test_presets_take_the_memories_out_of_a_text(describe, name):
     search = yaml_system(describe(f"kind: mcp\npreset: {name}")).config.calls["search"]
-    for reply, texts in REPLIES[name]:
+    for text, texts in REPLIES[name]:
+        reply: object = {"result": [{"type": "text", "text": text}]} if name == "cognee" else text
         if texts is None:
-            with pytest.raises(MemorySystemError, match=r"search: got '.*', expected a reply in which"):
+            with pytest.raises(MemorySystemError, match=r"search: got .*, expected a reply in which"):
                 check_ok(reply, search.ok, "search")
         else:
             check_ok(reply, search.ok, "search")
