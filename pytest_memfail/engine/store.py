@@ -156,7 +156,7 @@ class StoreRun:
                 except TimedOutError as error:
                     if self._attempt == FILLS:
                         raise TimedOutError(
-                            f"{error}; the store was filled once more before, and is given up"
+                            f"{error}; the store was already filled a second time, and is not filled again"
                         ) from None
                     if not await self._replace_system():
                         return

@@ -113,11 +113,11 @@ def check_reports(config: pytest.Config, settings: Settings) -> None:
         )
 
 
-# -- going on with an earlier run --------------------------------------------------------------------------------------
+# -- resuming an earlier run --------------------------------------------------------------------------------------
 
 
 def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
-    """Return the results that this run takes over, and a sentence that names their source.
+    """Return the results that this run takes over, and a sentence about their source.
 
     The source is the record that was named (--memfail-record), or else the newest unfinished run with the same options.
     Raises `UsageError` if the named record is of another run.
@@ -134,7 +134,7 @@ def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
             kept = read_kept(found.record, header)
             return kept, f"{len(kept.questions)} questions are taken from the run {found.id}, not asked again"
         if given is None:
-            return Kept(), f"nothing to go on with: {why}"
+            return Kept(), f"nothing to resume: {why}"
     assert given is not None
     kept = read_kept(given, header)
     return kept, f"{len(kept.questions)} questions are taken from the record, not asked again"
@@ -227,11 +227,11 @@ class Reporting:
         return [clean_line(f"memfail: {line}") for line in lines]
 
     def _left_out(self) -> str:
-        """Say which tests a bare `--memfail-system` does not run, and how to run them too."""
+        """Return a sentence about the tests that a bare `--memfail-system` leaves out, and how to run them too."""
         folders = [str(path).rstrip("/") for path in self._config.getini("testpaths")]
         where = f" in {', '.join(f'{folder}/' for folder in folders)}" if folders else ""
         words = shlex.join(["pytest", *(folders or ["."]), ROOT])
-        return f"the benchmark alone; your own tests{where} are left out (add a path: {words})"
+        return f"only the benchmark runs; your own tests{where} are left out (add a path: {words})"
 
     def _selected_by(self, verdicts: Sequence[str]) -> str:
         """Say which verdicts `-m VERDICT` selects by in this run."""
@@ -383,7 +383,7 @@ class Reporting:
     def _end_record(self, session: pytest.Session, results: Loaded, *, interrupted: bool) -> None:
         """End the record, restore its files if necessary, and write the reports."""
         whole = self._run.keys() <= results.outcomes.keys()
-        self._said += self._record.mend()
+        self._said += self._record.restore()
         footer = Footer(
             exit_code=self._code(session),
             complete=not interrupted,
@@ -475,7 +475,7 @@ class Reporting:
         if self._lost:
             return (
                 f"{len(self._lost)} of {len(self._expected)} selected questions have no result, e.g. {self._lost[0]}: "
-                "they ended without a report, or it was lost on the way"
+                "they ended without a report, or the report was lost"
             )
         if self._summary is None:
             return "no question was asked, so the gate cannot be decided" if self._gatekeeper.is_asked else None
@@ -506,7 +506,7 @@ class Reporting:
 
     @pytest.hookimpl(specname="pytest_terminal_summary", tryfirst=True)
     def pytest_terminal_summary_inner(self, terminalreporter: Any) -> None:
-        """Leave the failures grouped by cause out of pytest's list, which follows the texts of the failures."""
+        """Remove the failures that are grouped by cause from pytest's list below the failure texts."""
         failed = terminalreporter.stats.get("failed", [])
         terminalreporter.stats["failed"] = [r for r in failed if not _is_judged_failure(r) and r.nodeid != ROOT]
 
@@ -553,10 +553,10 @@ class Reporting:
                 terminal.write_line(f"{VACUOUS.upper()} {report.nodeid}")
         if self._summary is not None:
             self._write_results(terminal, self._summary)
-        if stood := self._execution.stood:
+        if waited_for := self._execution.waited_for:
             left = f"{len(self._expected.keys() - self._reported)} of {counted(len(self._expected), 'question')}"
-            terminal.write_line(f"memfail: interrupted, {left} not asked ({stood})", bold=True)
-            terminal.write_line("memfail: the same command with --memfail-resume goes on from there", bold=True)
+            terminal.write_line(f"memfail: interrupted, {left} not asked ({waited_for})", bold=True)
+            terminal.write_line("memfail: to continue, run the same command with --memfail-resume", bold=True)
         for line, bad in self._said:
             terminal.write_line(f"memfail: {line}", red=bad, bold=bad)
         if (untrusted := self._untrusted()) is not None:
@@ -598,7 +598,7 @@ def _colour(gate: Gate) -> dict[str, bool]:
     return {"red": gate.outcome == "failed", "green": gate.outcome == "passed", "bold": True}
 
 
-# -- a run whose first results all are the same error ------------------------------------------------------------------
+# -- a run whose first results are all the same error ------------------------------------------------------------------
 
 ALIKE: Final = 10
 """The run stops after this many questions that all end with the same error."""

@@ -23,7 +23,7 @@ from pytest_memfail.core import (
 from pytest_memfail.plugin.collection import QuestionItem, asked_by, release, short_repr, shown_as
 from pytest_memfail.plugin.outcome import (
     MemoryFailure,
-    ToldErrors,
+    ShownErrors,
     apply_known,
     clean_report,
     clean_warning,
@@ -63,7 +63,7 @@ class Execution:
         self.run_id: str = given["run_id"] if given else uuid.uuid4().hex[:8]
         self._journals: Path | None = _shared_folder(given["journals"]) if given else None
         self.line: TerminalLine | None = None
-        self._told = ToldErrors()
+        self._shown_errors = ShownErrors()
         process = os.environ.get("PYTEST_XDIST_WORKER", "main") if given else "main"
         self._progress = Progress(self._show)
         self._runtime = config.stash[RUNTIME] = Runtime(
@@ -78,8 +78,8 @@ class Execution:
             # under xdist the next store may be another worker's, and -x may end the run before it is needed
             ahead=not given and not config.getoption("maxfail"),
         )
-        self.stood = ""
-        """What the run waited for when it was interrupted; empty if it was not."""
+        self.waited_for = ""
+        """What the run was waiting for when it was interrupted; empty if it was not interrupted."""
 
     def share(self, journals: Path) -> None:
         """Set the folder that workers share with this process."""
@@ -140,7 +140,7 @@ class Execution:
         shown = None
         if call.excinfo is not None and call.when != "call":  # in the call phase pytest asks the item
             error = call.excinfo.value
-            shown = short_repr(error, asked, self._config, self._told.alike(error, item.nodeid))
+            shown = short_repr(error, asked, self._config, self._shown_errors.alike(error, item.nodeid))
         with shown_as(item, shown):
             report = yield
         if call.when == "setup":
@@ -209,7 +209,7 @@ class Execution:
             waiting = [self._runtime.stands()]
             if self._journals is not None:
                 waiting += [f"{process} {text}" for process, text in last_progress(self._journals).items() if text]
-            self.stood = "; ".join(filter(None, waiting)) or "between two questions"
+            self.waited_for = "; ".join(filter(None, waiting)) or "between two questions"
             if self.line is not None:
                 self.line.show("")
         self._runtime.cancel()

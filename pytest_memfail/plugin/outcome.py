@@ -83,7 +83,7 @@ def without_subject(message: str) -> str:
     return re.sub(r"0x[0-9a-fA-F]+|\d+", "0", re.sub(r" \([^()]*\)$", "", message))
 
 
-class ToldErrors:
+class ShownErrors:
     """Track the errors shown in full: one broken adapter is one fault, however many questions end with it."""
 
     def __init__(self) -> None:

@@ -68,7 +68,7 @@ NAMED_CASES: Final = pytest.StashKey[list[Path]]()
 def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
     """Move our own arguments out of `config.args`, which then holds pytest's, and return them as selections.
 
-    Without any path, a system named on the command line runs the benchmark alone: a run that may cost money runs only
+    Without any path, a system named on the command line runs only the benchmark: a run that may cost money runs only
     what was asked for. A system named in the ini file (or in `PYTEST_ADDOPTS`) adds the benchmark to the user's own
     tests, which would otherwise be left out silently.
     """

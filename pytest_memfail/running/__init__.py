@@ -1,4 +1,4 @@
-"""Run the benchmark, whoever starts it: what is selected, the models, the stores of a process, what processes tell each other."""
+"""Run the benchmark, independent of its starter: selection, models, the stores of a process, exchange between processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say in a few lines, before a run begins, what it will ask of which system."""
+"""Describe a run in a few lines before it starts: the system, the questions and their rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pytest_memfail.core import FAILURES, OURS, Suite, Task, counted
 from pytest_memfail.running.plan import Run
 from pytest_memfail.systems import is_yaml
 
-PROTOCOLS: Final = {"ours": "ours (our prompts and readings)", "paper": "paper (those of the published harness)"}
+PROTOCOLS: Final = {"ours": "ours (our prompts and criteria)", "paper": "paper (those of the published harness)"}
 
 
 def heading(run: Run, shown: Callable[[Path], str]) -> list[str]:
-    """Return the lines; `shown` returns a path as the user sees it."""
+    """Return the lines; `shown` formats a path for the user."""
     settings = run.settings
     questions = sum(len(unit.plan.questions) * len(run.ks(unit.task)) for unit in run.units)
     tasks = len({unit.task.name for unit in run.units})
@@ -42,31 +42,31 @@ def heading(run: Run, shown: Callable[[Path], str]) -> list[str]:
 
 
 def rows_of(suite: Suite, tasks: Sequence[Task], *, own_data: bool) -> str:
-    """Say which rows of a suite run: its own sample, or published ones."""
+    """Return a description of a suite's rows: its own sample, or published ones."""
     if tasks[0].variant == OURS and not own_data:
-        published = "; not the published rows: its figures compare with no paper's" if suite.source.url else ""
+        published = "; not the published rows: do not compare its figures with a paper's" if suite.source.url else ""
         return f"{suite.name} ({suite.sample}{published})"
     stores, questions = (
         sum(len(of) for of in found) for found in zip(*((t.stores, t.questions) for t in tasks), strict=True)
     )
     size = f"{counted(stores, 'store')}, {counted(questions, 'question')}"
     if tasks[0].variant == OURS:
-        return f"{suite.name} (your own: {size}; not the published rows: its figures compare with no paper's)"
+        return f"{suite.name} (your own: {size}; not the published rows: do not compare its figures with a paper's)"
     return f"{suite.name} (published, {tasks[0].variant}: {size}; {tasks[0].licence})"
 
 
 def selected_by(verdicts: Sequence[str], *, known: int, recorded: int, asked: int, baseline: str) -> str:
-    """Say what `-m VERDICT` selects by.
+    """Return a sentence about what `-m VERDICT` selects by.
 
     Args:
-        verdicts: those that `-m` names.
-        known: how many questions have a recorded verdict.
-        recorded: how many of these are of kept runs; the others are of the baseline.
-        asked: how many questions the run selects.
+        verdicts: the verdicts that `-m` names.
+        known: the number of questions with a recorded verdict.
+        recorded: the number of these from kept runs; the others are from the baseline.
+        asked: the number of questions that the run selects.
         baseline: the path of the baseline.
     """
     if not known:
-        selects = "what each task is made to provoke"
+        selects = "what each task is designed to provoke"
         if provoked_by_none := [verdict for verdict in verdicts if verdict not in FAILURES]:
             selects = f"{selects}, and nothing as {' or '.join(provoked_by_none)}"
         return f"-m selects {selects}, as no verdict of this system is recorded yet"

@@ -1,4 +1,4 @@
-"""Write down what each process of a run is doing, so that after the death of one the cause can be named."""
+"""Journal what each process of a run is doing, to name the cause after a process dies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_memfail.hosting import Journal
 
 JOURNAL_SUFFIX: Final = ".journal"
 DEATHS: Final = "deaths"
-"""A file that exists once a worker has died: before that nobody needs to read the others' journals."""
+"""A file that exists once a worker has died; before that, no process needs to read the others' journals."""
 JOURNALS_PREFIX: Final = "memfail-journals-"
 JOURNALS_LOCK: Final = "lock"
 
@@ -92,7 +92,7 @@ def suspects_of(folder: Path, this_process: str) -> frozenset[str]:
 
 
 def unfinished_fills(folder: Path, this_process: str) -> Counter[str]:
-    """Return how often each store's fill was begun but not ended in other processes."""
+    """Return, for each store, how many fills other processes started but did not end."""
     counts: Counter[str] = Counter()
     for process in _processes(folder):
         if process == this_process:

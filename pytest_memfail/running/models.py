@@ -100,7 +100,7 @@ class Models:
         cache = _cache(settings, around) if self.ledger is not None else None
         self.client = _client(settings, self.ledger, cache) if self.ledger is not None and asks else None
         self.proxy: Proxy | None = None
-        """In front of the memory system's endpoint; started after our own client has read the environment."""
+        """The proxy of the memory system's calls; started after our own client has read the environment."""
         if settings.proxy is not None and self.ledger is not None:
             self.proxy = _proxy(settings.proxy, self.ledger, cache, replay_ignore)
         kinds = judge_names.kinds_of(suites)
@@ -152,7 +152,7 @@ def _client(settings: RunSettings, ledger: Ledger, cache: ResponseCache | None) 
 
     base_url = None
     if cache is not None and settings.cache == "only" and not os.environ.get("OPENAI_BASE_URL"):
-        recorded = cache.endpoints()  # a replay needs neither key nor endpoint: it is that of the recording
+        recorded = cache.endpoints()  # a replay needs neither key nor endpoint, and uses the recorded endpoint
         base_url = recorded[0] if len(recorded) == 1 else None
     return ModelClient(
         ledger=ledger,

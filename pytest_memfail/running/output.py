@@ -1,4 +1,4 @@
-"""Show what a run does meanwhile, and keep the prints and logs of a question until its item runs.
+"""Show the progress of a run, and keep the prints and logs of a question until its item runs.
 
 Several questions are in flight at once, so their output is routed by context variable.
 """
@@ -61,7 +61,7 @@ class Routing:
             try:
                 stream.write = _routed(stream.write)  # type: ignore[method-assign]  # one object, not its class
             except AttributeError:
-                continue  # a stream that takes no attribute keeps its prints
+                continue  # a stream without settable attributes is not routed
             self._streams.append(stream)
 
     def stop(self) -> None:
@@ -70,7 +70,7 @@ class Routing:
             handler.removeFilter(route)
         for stream in self._streams:
             try:
-                del stream.write  # the instance's; the class's shows again
+                del stream.write  # removes the instance's attribute, so the class's is used again
             except AttributeError:
                 continue
         self._handlers.clear()

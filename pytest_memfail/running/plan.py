@@ -1,4 +1,4 @@
-"""Plan a run: its tasks, its stores, the questions that are selected, and what an earlier record knows of them."""
+"""Plan a run: its tasks, stores and selected questions, and their results in an earlier record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_memfail.running.settings import RunSettings
 ROOT: Final = "memfail"
 DEFAULT_K: Final = 5
 CHARACTERS: Final = 2000
-"""Characters that weigh as much as one more call."""
+"""The number of characters that weigh as much as one call."""
 
 Selection = tuple[str, ...]
 """Task, store and question, or the first of these; for a file of cases its path, and perhaps a case."""
@@ -68,17 +68,17 @@ class Run:
         self.kept = Kept()
         """The results of this run in an earlier record (--memfail-resume)."""
         self.resumed = ""
-        """The header's sentence on the source of these results, or why there are none."""
+        """The header's sentence about the source of these results, or the reason why there are none."""
         self.latest: Mapping[str, str] | None = None
         """The latest recorded verdict of each question; None before they are read."""
         self.system_models: tuple[str, ...] = ()
         """The models that the memory system calls through `context.chat`."""
         self.replay_ignore: tuple[str, ...] = settings.replay_ignore
-        """What differs in the memory's prompts from run to run, as the options and its factory say."""
+        """The parts of the memory's prompts that differ between runs, from the options and its factory."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
 
     def ks(self, task: Task) -> tuple[int, ...]:
-        """Return how many memories to retrieve per question of a task: as the user says, or else as its suite does."""
+        """Return the number of memories to retrieve per question of a task: the user's, or else the suite's."""
         return self.settings.k or (task.k or DEFAULT_K,)
 
     @property
@@ -94,7 +94,7 @@ class Run:
 
     @property
     def gated_names(self) -> list[str]:
-        """The tasks and their parts, which a gate can be asked of."""
+        """The tasks and parts that a gate can name."""
         return [name for task in self.tasks for name in (task.name, *(f"{task.name}.{p}" for p in self.parts_of(task)))]
 
     def targets_of(self, task: Task, part: str) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class Run:
         }
 
     def keys(self) -> set[tuple[str, str, str, int]]:
-        """Return task, store, question and k of all questions that the options select, whatever ids, -k or -m leave out."""
+        """Return task, store, question and k of all questions that the options select, even of those that ids, -k or -m leave out."""
         return {
             (unit.task.name, unit.plan.id, question.id, k)
             for unit in self.units

@@ -1,4 +1,4 @@
-"""Write the record of a run while it goes on: in the run's own folder, and at the path that was named."""
+"""Write the record of a run in progress, to the run's own folder and to the named path."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class RunRecord:
     """The record of a run, in the process that the user started."""
 
     def __init__(self, named: Path | None, shown: Callable[[Path], str]) -> None:
-        """`named` is the path that the user named for it, if any; `shown` returns a path as the user sees it."""
+        """`named` is the path that the user named for it, if any; `shown` formats a path for the user."""
         self._named, self._shown = named, shown
         self.path: Path | None = None
-        """Where the user finds the record; None before it has begun, or if it is nowhere."""
+        """The path of the record for the user; None before it starts, or if it is not written."""
         self.folder: RunFolder | None = None
-        """The folder of the run; None without one, or if it cannot be made."""
+        """The folder of the run; None without one, or if it cannot be created."""
         self._held_back = False
         """Whether the named record is whole, so that only a whole run may replace it."""
         self._unkept: str | None = None
@@ -38,7 +38,7 @@ class RunRecord:
     def make_folder(
         self, runs: Path, header: Header, questions: int, prepare: Callable[[], object] = lambda: None
     ) -> str | None:
-        """Make the run's own folder among the kept runs, which `prepare` makes; return None, or why it cannot be made."""
+        """Create the run's own folder among the kept runs, which `prepare` creates; return None, or the reason for a failure."""
         held_back = self._named if self._named is not None and is_whole_record(self._named) else None
         try:
             prepare()
@@ -54,7 +54,7 @@ class RunRecord:
         return [writer for writer in (self._own, self._copy) if writer is not None]
 
     def begin(self, records: Iterable[Record]) -> None:
-        """Begin the record with its header and what is taken over from an earlier one."""
+        """Start the record with its header and the results taken over from an earlier record."""
         if self.folder is not None:
             self._own = RecordWriter(self.folder.record)
             if self._named is not None and not self._held_back:
@@ -72,8 +72,8 @@ class RunRecord:
         for writer in self._writers:
             writer.write(record)
 
-    def mend(self) -> Iterator[tuple[str, bool]]:
-        """Write the files anew where they are missing; yield a line for the end of the run, and whether it is bad news."""
+    def restore(self) -> Iterator[tuple[str, bool]]:
+        """Restore missing files; yield a line for the end of the run, and whether it is bad news."""
         for writer in self._writers:
             if writer.is_removed:
                 yield f"{self._shown(writer.path)} was removed during the run; it is written again", False
@@ -93,7 +93,7 @@ class RunRecord:
         assert self._named is not None
         assert self._own is not None
         if not whole:
-            kept = f"{self._shown(self._named)} is the record of a whole run and stays; this run is a part of one"
+            kept = f"{self._shown(self._named)} is the record of a whole run and is kept; this run is partial"
             yield kept, False
             return
         try:

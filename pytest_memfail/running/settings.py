@@ -1,4 +1,4 @@
-"""What a run needs to know of its options and of its surroundings, whoever starts it."""
+"""The options and the surroundings of a run, independent of its starter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_memfail.core import Folders
 
 
 class RunSettings(Protocol):
-    """The options of a run that decide what is stored, asked and judged; `plugin/options.py` says what they mean."""
+    """The options of a run that decide what is stored, asked and judged; `plugin/options.py` documents them."""
 
     @property
     def system(self) -> str: ...
@@ -84,13 +84,13 @@ class Around:
     """The surroundings of a run."""
 
     rootdir: Path
-    """Where modules of the user's are imported from."""
+    """The folder from which the user's modules are imported."""
     cache: Path
-    """The folder of what is kept from run to run."""
+    """The folder of data that is kept between runs."""
     hook: Callable[[], Any]
-    """Returns the judge of the user's own with the name that the run names; None if there is none."""
+    """Returns the user's own judge with the name that the run names; None if there is none."""
 
     @property
     def judges(self) -> dict[str, Any]:
-        """Where to look for a judge, besides entry points and built-ins."""
+        """A place to look for a judge, besides entry points and built-ins."""
         return {"hook": self.hook, "rootdir": self.rootdir}

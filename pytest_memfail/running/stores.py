@@ -28,7 +28,7 @@ T = TypeVar("T")
 SHOWN_AFTER: Final = 1.0
 """Seconds of waiting after which the terminal shows what an item waits for."""
 MAX_DEADLY_FILLS: Final = 2
-"""A store is given up after this many deaths of a process that was filling it."""
+"""After this many deaths of a process that was filling a store, the store is not filled again."""
 
 
 @dataclass(slots=True)
@@ -80,11 +80,11 @@ class Runtime:
         Args:
             run: the stores and their questions.
             around: the surroundings of the run.
-            run_id: tells the stores of this run from those of others.
-            process: tells the stores of this process from those of others.
+            run_id: distinguishes the stores of this run from those of others.
+            process: distinguishes the stores of this process from those of others.
             journals: the folder that the processes of the run share; None for a run of one process.
-            progress: called with a store, the number of conversations it holds, and how many there are.
-            show: called with what an item waits for, and with an empty text when it waits no more.
+            progress: called with a store, its number of stored conversations, and their total.
+            show: called with what an item waits for, and with an empty text when the wait ends.
             outcomes: exceptions of a system that end its question without an error.
             ahead: whether the next store may be filled while one is asked.
         """
@@ -169,7 +169,7 @@ class Runtime:
             return
         try:
             report = self._engine.wait(opened.run.finish())
-            if opened.replayed:  # else it was begun ahead, and the run was stopped before anybody waited for it
+            if opened.replayed:  # otherwise it was started ahead, and the run stopped before an item waited for it
                 yield _store_record(self.run.unit(unit_id), report)
         finally:
             shutil.rmtree(opened.path, ignore_errors=True)
@@ -180,7 +180,7 @@ class Runtime:
             deaths = unfinished_fills(self._journals, self._process)[unit.id]
             if deaths >= MAX_DEADLY_FILLS:
                 raise MemorySystemError(
-                    f"the process died {deaths} times while this store was being filled; it is given up"
+                    f"the process died {deaths} times while this store was being filled; it is not filled again"
                 )
             suspects = suspects_of(self._journals, self._process)
         if self._engine is None:
@@ -228,7 +228,7 @@ class Runtime:
             asked = {
                 "options": settings.model_options,
                 "endpoint": self._endpoint,
-                "memfail": __version__,  # whose prompt it is
+                "memfail": __version__,  # the model whose prompt decides the content
             }
             if settings.assistant_turns and settings.model is not None:
                 about["assistant_turns"] = {**asked, "model": settings.model, "protocol": settings.protocol}
@@ -352,7 +352,7 @@ def fresh(error: BaseException) -> BaseException:
 
 
 def unit_digest(unit: Unit) -> str:
-    """Return a name for the store that reveals nothing of the task to the system."""
+    """Return a name for the store that does not reveal the task to the system."""
     return hashlib.sha256(unit.id.encode()).hexdigest()[:8]
 
 

@@ -154,7 +154,7 @@ def test_testpaths_are_no_paths_given(project: Project) -> None:
     passes(project, "--memfail-tasks=long_hop", ran=LONG_HOP)
 
 
-LEFT_OUT = "memfail: the benchmark alone; your own tests{} are left out (add a path: pytest {} memfail)"
+LEFT_OUT = "memfail: only the benchmark runs; your own tests{} are left out (add a path: pytest {} memfail)"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_a_bare_command_line_beside_a_system_of_the_ini_file(project: Project) -
     project.file("test_a.py", OWN)
     project.ini("memfail_system = bm25")
     result = passes(project, "--memfail-tasks=long_hop", ran=LONG_HOP)
-    result.stdout.fnmatch_lines(["memfail: system toy, *", "memfail: the benchmark alone; your own tests*"])
+    result.stdout.fnmatch_lines(["memfail: system toy, *", "memfail: only the benchmark runs; your own tests*"])
     result = project.run(system="")
     result.assert_outcomes(passed=1)
     assert project.events() == []
@@ -277,7 +277,7 @@ def test_marker_with_arguments(project: Project, expression: str, expected: list
 def test_verdict_marker(any_project: Project) -> None:
     # nothing is recorded: the tasks made for it
     result = any_project.run("--collect-only", "-m", "summary_error", n=None)
-    result.stdout.fnmatch_lines(["memfail: -m selects what each task is made to provoke, as no verdict of*"])
+    result.stdout.fnmatch_lines(["memfail: -m selects what each task is designed to provoke, as no verdict of*"])
     result = any_project.run("--collect-only", "-q", "-m", "summary_error", n=None)
     assert sorted(i.rpartition("::")[2] for i in collected(result)) == sorted([*CONDITIONAL, *PERSONA])
     any_project.script(ce_1="summary_error", pe_2_q1="summary_error", lh_1="not_retrieved")
@@ -310,7 +310,9 @@ def test_every_verdict_is_a_marker(project: Project) -> None:
     project.script(**{i.replace("-", "_"): "raise" if verdict == "error" else verdict for verdict, i in EVERY.items()})
     result = project.run("--collect-only", "-m", "summary_error or correct or error")
     result.stdout.fnmatch_lines(
-        ["memfail: -m selects what each task is made to provoke, and nothing as correct or error, as no verdict of*"]
+        [
+            "memfail: -m selects what each task is designed to provoke, and nothing as correct or error, as no verdict of*"
+        ]
     )
     assert not collected(project.run("--collect-only", "-q", "-m", "correct or error or ungraded"))
     project.run()

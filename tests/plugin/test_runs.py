@@ -123,7 +123,7 @@ def test_verdicts_at_another_k_do_not_count(project: Project) -> None:
     project.script(ce_1="summary_error")
     project.run()
     result = project.run("--collect-only", "-m", "summary_error", "--memfail-k=7")
-    result.stdout.fnmatch_lines(["memfail: -m selects what each task is made to provoke*"])
+    result.stdout.fnmatch_lines(["memfail: -m selects what each task is designed to provoke*"])
 
 
 # -- going on ------------------------------------------------------------------------------------------------------------
@@ -146,10 +146,10 @@ def test_the_newest_unfinished_run_of_these_options_is_gone_on_with(project: Pro
 
 def test_there_may_be_nothing_to_go_on_with(project: Project) -> None:
     result = project.run("memfail/long_hop", RESUME)
-    result.stdout.fnmatch_lines(["memfail: nothing to go on with: no earlier run is kept"])
+    result.stdout.fnmatch_lines(["memfail: nothing to resume: no earlier run is kept"])
     project.run()
     result = project.run("memfail/long_hop", RESUME, "--memfail-k=7")
-    result.stdout.fnmatch_lines(["memfail: nothing to go on with: *differs: k was [[]5[]], is [[]7[]])"])
+    result.stdout.fnmatch_lines(["memfail: nothing to resume: *differs: k was [[]5[]], is [[]7[]])"])
     assert sorted(project.events("ask")) == LONG_HOP
 
 
@@ -162,9 +162,7 @@ def test_a_named_record_of_a_whole_run_is_replaced_by_whole_ones_only(project: P
     project.script(ce_1="not_stored")
     for words in (["memfail/long_hop::lh-1"], ["-x"]):
         result = project.run(NAMED, *words)
-        result.stdout.fnmatch_lines(
-            ["memfail: r.jsonl is the record of a whole run and stays; this run is a part of one"]
-        )
+        result.stdout.fnmatch_lines(["memfail: r.jsonl is the record of a whole run and is kept; this run is partial"])
         result.stdout.fnmatch_lines([f"record: {RUNS}/*"])
         assert project.record("r.jsonl") == before
     result = project.run(NAMED, RESUME)

@@ -189,7 +189,7 @@ def test_alone_in_this_process(meme: Meme, whole: dict[str, Line]) -> None:
     assert meme.questions() == whole
     result.stdout.fnmatch_lines(
         [
-            "memfail: meme (our sample: 8 episodes; not the published rows: its figures compare with no paper's)",
+            "memfail: meme (our sample: 8 episodes; not the published rows: do not compare its figures with a paper's)",
             "task  *n [[]95 % interval[]] stored   error retrieved answer",
             *[f"meme.{part} *" for part in PARTS],
             "all  *116 *",

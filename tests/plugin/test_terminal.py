@@ -188,6 +188,6 @@ def test_an_interrupt_counts_what_was_not_asked(project: Project) -> None:
     result.stdout.fnmatch_lines(
         [
             f"memfail: interrupted, {4 - done} of 4 questions not asked (*)",
-            "memfail: the same command with --memfail-resume goes on from there",
+            "memfail: to continue, run the same command with --memfail-resume",
         ]
     )

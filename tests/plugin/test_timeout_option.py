@@ -102,7 +102,7 @@ def pytest_runtest_logstart(nodeid):
     result.stdout.re_match_lines(
         [
             r"memfail: interrupted, 3 of 4 questions not asked \(long_hop: asking \d of 4, \d+ s\)",
-            r"memfail: the same command with --memfail-resume goes on from there",
+            r"memfail: to continue, run the same command with --memfail-resume",
         ]
     )
 

@@ -161,7 +161,7 @@ def test_a_store_that_kills_its_worker_is_given_up(project2: Project) -> None:
     assert result.ret == 6  # four of ten
     # the second time is the last
     assert project2.events("store").count("lh-2") == 2
-    assert "it is given up" in result.stdout.str()
+    assert "it is not filled again" in result.stdout.str()
 
 
 # -- what models and systems send ------------------------------------------------------------------------------------

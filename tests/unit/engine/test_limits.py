@@ -86,7 +86,7 @@ def test_the_second_time_the_remaining_questions_are_errors(bench, release):
     assert "(question q-5)" in str(results[5].error)
     for result in results[6:]:
         assert isinstance(result.error, TimedOutError)
-        assert "the store was filled once more before, and is given up" in str(result.error)
+        assert "the store was already filled a second time, and is not filled again" in str(result.error)
         assert "(question q-5)" in str(result.error)
 
 
