@@ -21,7 +21,7 @@ SHOWN = 5
 
 def enlarged(task: Task, size: int) -> list[Memory]:
     """Return the task's conversations verbatim, with copies under other names up to the size."""
-    texts = [c.text for store in task.stores for c in store.conversations]
+    texts = [c.text for store in task.stores for c in store.read_conversations()]
     memories = [Memory(text, id=str(i)) for i, text in enumerate(texts[:size])]
     names = sorted({e.entity.split()[0] for e in task.evidence.values() if e.entity}, key=len, reverse=True)
     copy = 0
@@ -51,7 +51,7 @@ def measured(task: Task, size: int, at_most: int) -> dict[str, Any]:
     """Measure indexing, and each question in turn, over a store of that size."""
     memories = enlarged(task, size)
     listing = Listing("s", tuple(memories))
-    homes = {c.id: i for i, c in enumerate(c for store in task.stores for c in store.conversations)}
+    homes = {c.id: i for i, c in enumerate(c for store in task.stores for c in store.read_conversations())}
     judge = OfflineJudge()
     questions = [q for q in task.questions if all(homes[task.evidence[f].conversation_id] < size for f in q.evidence)]
     seconds = []

@@ -96,11 +96,11 @@ def measure(kind: str, tokens: int) -> dict[str, Any]:
         loaded = time.perf_counter()
         store = task.stores[0].opened()
         system = built_in_system("bm25", _wrapped)(SystemContext(task.name, store.id, Path(folder)))
-        for conversation in store.conversations:
+        for conversation in store.read_conversations():
             system.store_conversation(conversation)
         listing = Listing(store.id, tuple(Memory(entry["text"]) for entry in system.get_all_memories()))
         filled = time.perf_counter()
-        first = store.conversations[0]
+        first = store.read_conversations()[0]
         judge = OfflineJudge(kinds=suite.kinds, answers=suite.answers)
         spent = []
         for question in store.questions:

@@ -46,7 +46,9 @@ def stored(tasks: Sequence[Task]) -> Stored:
     tokens = 0
     plans = [plan for task in tasks for plan in task.stores]
     for plan in plans:
-        new = {hash(message.content): message.content for talk in plan.conversations for message in talk.messages}
+        new = {
+            hash(message.content): message.content for talk in plan.read_conversations() for message in talk.messages
+        }
         tokens += count_tokens([text for key, text in new.items() if key not in seen])
         seen |= new.keys()
     return Stored(len(plans), sum(plan.size for plan in plans), tokens)

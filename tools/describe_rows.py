@@ -14,7 +14,7 @@ from pytest_memfail.suites import TaskRequest, load_tasks
 def main(folder: Path) -> None:
     """Print a line per task."""
     for task in load_tasks(TaskRequest(data=folder)):
-        conversations = [c for store in task.stores for c in store.conversations]
+        conversations = [c for store in task.stores for c in store.read_conversations()]
         strata = Counter(question.stratum for question in task.questions)
         tokens: dict[str, list[int]] = {}
         texts = {c.id: c.text for c in conversations}

@@ -100,7 +100,7 @@ def planted_cases(tasks: Sequence[Task], seed: int = 42, every: int = 1) -> list
 
 
 def _of_task(task: Task, rng: random.Random, every: int) -> Iterator[Case]:
-    texts = {c.id: c.text for store in task.stores for c in store.conversations}
+    texts = {c.id: c.text for store in task.stores for c in store.read_conversations()}
     memories = {id: Memory(text) for id, text in texts.items()}
     pairs = [(q, task.evidence[e]) for q in task.questions if q.kind != "misleading" for e in q.evidence]
     for question, fact in pairs[::every]:

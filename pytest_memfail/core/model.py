@@ -210,9 +210,8 @@ class StorePlan:
     characters: int = 0
     """Number of characters in the conversations that `opens` reads."""
 
-    @property
-    def conversations(self) -> tuple[Conversation, ...]:
-        """Return all conversations, in the order they are stored. Reads them each time if the plan has `opens`."""
+    def read_conversations(self) -> tuple[Conversation, ...]:
+        """Return all conversations, in the order they are stored. Reads files each time if the plan has `opens`."""
         return tuple(step.conversation for step in self.opened().steps if isinstance(step, Ingest))
 
     @property

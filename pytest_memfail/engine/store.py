@@ -445,8 +445,8 @@ class StoreRun:
         if self.report.changed[0]:
             held = {memory.text for memory in before.memories}
             added = [memory.text for memory in after.memories if memory.text not in held]
-            self.report.shared_with = self._texts.source_of(self.job.id, added, self.job.plan.conversations)
-            self.report.late = late_entries(self.job.plan.conversations, added)
+            self.report.shared_with = self._texts.source_of(self.job.id, added, self.job.plan.read_conversations())
+            self.report.late = late_entries(self.job.plan.read_conversations(), added)
 
     async def _comes_to_rest(self) -> bool:
         """Wait briefly for cancelled calls; return False if a call of the system hangs, as further calls would hang too."""

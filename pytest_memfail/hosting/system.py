@@ -128,7 +128,7 @@ class OpenSystem:
         self._reuse: Reuse | None = None
         self._retries: Retries | None = None
         self._late_until = 0.0
-        self._numbers = {conversation.id: i for i, conversation in enumerate(job.plan.conversations, 1)}
+        self._numbers = {conversation.id: i for i, conversation in enumerate(job.plan.read_conversations(), 1)}
 
     @property
     def is_open(self) -> bool:
@@ -232,7 +232,7 @@ class OpenSystem:
         if self._reuse is not None:
             self._reuse.check(listing)
         texts = [memory.text for memory in listing.memories]
-        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.conversations)) is not None:
+        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_conversations())) is not None:
             text, other = foreign
             raise MemorySystemError(
                 f"get_all_memories() of the store {listing.store_id} lists {one_line(repr(text), 60)}, which was stored in the "
@@ -263,7 +263,7 @@ class OpenSystem:
         """
         if not getattr(self._system, "remote", False):
             return
-        for sentinel, other in self._texts.sentinels_of_others(self._job.id, self._job.plan.conversations):
+        for sentinel, other in self._texts.sentinels_of_others(self._job.id, self._job.plan.read_conversations()):
             if any(sentinel in memory.text for memory in (await self.retrieve(sentinel, 5, "")).memories):
                 raise MemorySystemError(
                     f"retrieve_memories() of the store {self._job.id} returns {one_line(repr(sentinel), 60)}, which was stored "

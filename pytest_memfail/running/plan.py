@@ -34,7 +34,7 @@ class Unit:
     def weight(self) -> int:
         """The approximate cost: each conversation and each question is at least one call; long conversations cost more."""
         characters = self.plan.characters or sum(
-            len(message.content) for talk in self.plan.conversations for message in talk.messages
+            len(message.content) for talk in self.plan.read_conversations() for message in talk.messages
         )
         return self.plan.size + len(self.plan.questions) + characters // CHARACTERS
 

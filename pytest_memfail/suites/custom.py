@@ -410,8 +410,8 @@ def _in_haystack(
         hay += _haystack_file(file, content)
         data_hash = combined_hash(data_hash, content.decode("utf-8"))
     # an id with the case's name would reveal which conversations matter
-    names = {c.id: f"c-{digest(f'{NAME}:{c.id}', 10)}" for c in plan.conversations}
-    own = [replace(conversation, id=names[conversation.id]) for conversation in plan.conversations]
+    names = {c.id: f"c-{digest(f'{NAME}:{c.id}', 10)}" for c in plan.read_conversations()}
+    own = [replace(conversation, id=names[conversation.id]) for conversation in plan.read_conversations()]
     try:
         stored = haystacks.around(own, hay, plan.id)
     except OverflowError:

@@ -48,7 +48,7 @@ class HaystackFinder:
         """
         if name in self._tasks or name in MODULES:
             task = self._task(name)
-            conversations = tuple(c for store in task.stores for c in store.conversations)
+            conversations = tuple(c for store in task.stores for c in store.read_conversations())
             return FoundHaystack(conversations, (), task.data_hash)
         folder = beside / name
         if folder.is_dir():

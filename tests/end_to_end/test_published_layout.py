@@ -44,7 +44,9 @@ def rows():
 
 
 def stored_texts(task):
-    return [[message.content for message in conversation.messages] for conversation in task.stores[0].conversations]
+    return [
+        [message.content for message in conversation.messages] for conversation in task.stores[0].read_conversations()
+    ]
 
 
 def test_all_questions_are_there(tasks):
@@ -55,8 +57,8 @@ def test_all_questions_are_there(tasks):
 @pytest.mark.parametrize("name", MEMFAIL_TASKS)
 def test_every_task_is_one_store_filled_before_it_is_asked(tasks, layouts, name):
     (store,) = tasks[name].stores
-    assert len(store.conversations) == layouts[LAYOUT_NAMES[name]]["storage_convs"]
-    assert len(store.steps) == len(store.conversations) + 1
+    assert len(store.read_conversations()) == layouts[LAYOUT_NAMES[name]]["storage_convs"]
+    assert len(store.steps) == len(store.read_conversations()) + 1
 
 
 @pytest.mark.parametrize("name", ["conditional_facts_easy", "conditional_facts_hard", "persona_retrieval"])

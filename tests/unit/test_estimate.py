@@ -100,7 +100,7 @@ def test_a_suite_says_what_it_stores(capsys):
     assert main(["estimate", "--suite", "mab", "--model", "gpt-4o-mini", "--judge", "offline+gpt-4o-mini"]) == 0
     lines = capsys.readouterr().out.splitlines()
     tasks = load_tasks(TaskRequest(suites=choose_suites(["mab"], built_in_suite)))
-    texts = [c.text for task in tasks for plan in task.stores for c in plan.conversations]
+    texts = [c.text for task in tasks for plan in task.stores for c in plan.read_conversations()]
     assert lines[0].startswith(
         f"stored: 8 stores, {len(texts)} conversations, {count_tokens(texts):,} tokens (a system that"
     )

@@ -127,4 +127,4 @@ def test_the_command_prints_stores_and_replies(capsys):
     assert max(map(len, out.splitlines())) <= 100
     assert main(["judge-check", "--suite", "meme", "--fail-under", "0.99"]) == 1
     assert main(["judge-check", "--suite", "meme", "--planted"]) == 4
-    assert "--suite takes the suite's own cases" in capsys.readouterr().err
+    assert "--suite uses the suite's own cases" in capsys.readouterr().err

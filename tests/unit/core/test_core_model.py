@@ -59,7 +59,7 @@ def test_the_text_of_a_conversation_is_its_messages_line_by_line():
 def test_a_plan_gives_its_conversations_and_questions_in_the_order_of_its_steps():
     one, two = Conversation("1", ()), Conversation("2", ())
     plan = StorePlan("s", (Ingest(one), Probe((question("a"), question("b"))), Ingest(two), Probe((question("c"),))))
-    assert plan.conversations == (one, two)
+    assert plan.read_conversations() == (one, two)
     assert [q.id for q in plan.questions] == ["a", "b", "c"]
 
 

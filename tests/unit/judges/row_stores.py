@@ -72,7 +72,7 @@ def build(name: str, rows: str, granularity: str) -> Store:
     """Return all conversations of a task as entries of this granularity."""
     texts: list[str] = []
     own: dict[str, tuple[int, ...]] = {}
-    conversations = {c.id: c.text for store in task(name, rows).stores for c in store.conversations}
+    conversations = {c.id: c.text for store in task(name, rows).stores for c in store.read_conversations()}
     ids = list(conversations)
     if granularity == "ten_messages":
         for at in range(0, len(ids), 10):

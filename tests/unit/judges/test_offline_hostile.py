@@ -46,7 +46,7 @@ every_task = pytest.mark.parametrize("name", TASK_NAMES)
 def task_and_entries(name: str) -> tuple[Task, tuple[Memory, ...]]:
     """Return two rows of a task and their conversations as memories."""
     (task,) = load_tasks(TaskRequest((name,), limit=2))
-    return task, tuple(Memory(c.text) for store in task.stores for c in store.conversations)
+    return task, tuple(Memory(c.text) for store in task.stores for c in store.read_conversations())
 
 
 def verdicts(task: Task, memories: Sequence[Memory]) -> list[str]:

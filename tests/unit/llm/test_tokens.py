@@ -132,7 +132,9 @@ def test_a_table_that_cannot_be_read_is_not_used(anew, monkeypatch, tmp_path):
 
 def test_approximate_counts_of_the_shipped_rows_are_close(anew, monkeypatch):
     plans = [plan for task in load_tasks(TaskRequest()) for plan in task.stores]
-    messages = [m.content for plan in plans for conversation in plan.conversations for m in conversation.messages]
+    messages = [
+        m.content for plan in plans for conversation in plan.read_conversations() for m in conversation.messages
+    ]
     texts = random.Random(0).sample(messages, 300)
     exact = count_tokens(texts)
     tokens.why_approximate.cache_clear()

@@ -223,7 +223,7 @@ def in_haystack(tmp_path, text, seed=42, **options):
 
 def stored(task):
     (store,) = task.stores
-    return store.conversations
+    return store.read_conversations()
 
 
 def folder_of(tmp_path, **files):
@@ -360,7 +360,7 @@ def test_a_sample_keeps_the_haystack_of_its_cases(tmp_path):
     task = in_haystack(tmp_path, text)
     (store,) = sample(task, 1, 42).stores
     (whole,) = (other for other in task.stores if other.id == store.id)
-    assert store.conversations == whole.conversations
+    assert store.read_conversations() == whole.read_conversations()
 
 
 def test_own_rows_override_the_shipped_ones(tmp_path):

@@ -131,14 +131,14 @@ def task_of(rows, name, protocol, **request):
 
 @pytest.mark.parametrize("name", TASK_NAMES)
 def test_ours_gives_every_conversation_its_own_day_in_order(rows, name):
-    days = [c.timestamp for c in task_of(rows, name, "ours").stores[0].conversations]
+    days = [c.timestamp for c in task_of(rows, name, "ours").stores[0].read_conversations()]
     assert None not in days
     assert days == sorted(set(days))
 
 
 @pytest.mark.parametrize("name", MEMFAIL_TASKS)
 def test_paper_has_no_times(rows, name):
-    for conversation in task_of(rows, name, "paper").stores[0].conversations:
+    for conversation in task_of(rows, name, "paper").stores[0].read_conversations():
         assert conversation.timestamp is None
         assert all(message.timestamp is None for message in conversation.messages)
 
@@ -147,8 +147,8 @@ def test_paper_has_no_times(rows, name):
 @pytest.mark.parametrize("name", TASK_NAMES)
 def test_every_expected_fact_was_said_in_its_conversation(rows, name, protocol):
     task = task_of(rows, name, protocol)
-    conversations = {c.id: c for c in task.stores[0].conversations}
-    assert len(conversations) == len(task.stores[0].conversations)
+    conversations = {c.id: c for c in task.stores[0].read_conversations()}
+    assert len(conversations) == len(task.stores[0].read_conversations())
     for question in task.questions:
         assert question.evidence
         for fact_id in question.evidence:
@@ -170,7 +170,7 @@ def test_ours_does_not_depend_on_the_order_of_the_file(rows, name):
     before = task_of(rows, name, "ours")
     write(rows / f"{name}.csv", *(MAKERS[name](n) for n in reversed(range(6))))
     after = task_of(rows, name, "ours")
-    assert after.stores[0].conversations == before.stores[0].conversations
+    assert after.stores[0].read_conversations() == before.stores[0].read_conversations()
     assert [q.id for q in after.questions] == [q.id for q in before.questions]
 
 
@@ -197,7 +197,7 @@ def test_long_hop_retrieves_with_the_whole_prompt_under_paper(rows):
 def test_long_hop_has_one_fact_a_conversation_and_one_link_a_fact(rows):
     write(rows / "long_hop.csv", long_hop(0, hops=3), long_hop(1, hops=2))
     task = task_of(rows, "long_hop", "ours")
-    assert len(task.stores[0].conversations) == 7
+    assert len(task.stores[0].read_conversations()) == 7
     question = next(q for q in task.questions if q.id == "chain-0")
     facts = [task.evidence[name] for name in question.evidence]
     assert [fact.anchors for fact in facts] == [(f"anchor0x{i}", f"anchor0x{i + 1}") for i in range(4)]
@@ -251,11 +251,11 @@ def test_what_a_misleading_question_borrows_comes_from_its_row(rows):
 
 def test_coexisting_stores_one_statement_a_conversation_under_ours(rows):
     task = task_of(rows, "coexisting_facts", "ours")
-    assert [len(c.messages) for c in task.stores[0].conversations] == [1] * 12
+    assert [len(c.messages) for c in task.stores[0].read_conversations()] == [1] * 12
 
 
 def test_coexisting_packs_conversations_under_paper_never_two_statements_of_a_row(rows):
-    conversations = task_of(rows, "coexisting_facts", "paper").stores[0].conversations
+    conversations = task_of(rows, "coexisting_facts", "paper").stores[0].read_conversations()
     assert sum(len(c.messages) for c in conversations) == 12
     assert len(conversations) < 12
     for conversation in conversations:
@@ -335,9 +335,9 @@ def test_a_sample_stores_only_the_conversations_it_needs_in_the_same_order(many,
     whole, part = task_of(many, name, "ours"), task_of(many, name, "ours", limit=4)
     facts = [part.evidence[e] for q in part.questions for e in q.evidence]
     needed = {c for fact in facts for c in (fact.conversation_id, *fact.history)}
-    stored = [c.id for c in part.stores[0].conversations]
+    stored = [c.id for c in part.stores[0].read_conversations()]
     assert set(stored) == needed
-    assert stored == [c.id for c in whole.stores[0].conversations if c.id in needed]
+    assert stored == [c.id for c in whole.stores[0].read_conversations() if c.id in needed]
     assert [q.id for q in part.questions] == [q.id for q in whole.questions if q in part.questions]
 
 
@@ -359,8 +359,8 @@ def mid_stream_task() -> Task:
 def test_a_sample_leaves_out_stores_and_probes_without_a_question(seed):
     task = sample(mid_stream_task(), 1, seed)
     (store,) = task.stores
-    assert len(store.conversations) == len(store.questions) == 1
-    assert store.conversations[0].id == f"c-{store.questions[0].id}"
+    assert len(store.read_conversations()) == len(store.questions) == 1
+    assert store.read_conversations()[0].id == f"c-{store.questions[0].id}"
 
 
 def test_a_sample_keeps_everything_else_of_the_task():
@@ -380,15 +380,15 @@ def test_a_full_haystack_stores_all_conversations_for_the_same_questions(many, n
     whole = task_of(many, name, "ours")
     thin, full = (task_of(many, name, "ours", limit=4, haystack=haystack) for haystack in HAYSTACKS[::-1])
     assert full.questions == thin.questions
-    assert full.stores[0].conversations == whole.stores[0].conversations
+    assert full.stores[0].read_conversations() == whole.stores[0].read_conversations()
     assert full.left_out == whole.left_out == 0
-    assert thin.left_out == len(whole.stores[0].conversations) - len(thin.stores[0].conversations) > 0
+    assert thin.left_out == len(whole.stores[0].read_conversations()) - len(thin.stores[0].read_conversations()) > 0
 
 
 def test_a_sample_keeps_the_conversations_that_its_wrong_options_come_from():
     (task,) = load_tasks(TaskRequest(("long_hop",), limit=6))
     (whole,) = load_tasks(TaskRequest(("long_hop",)))
-    said, all_said = ([c.text.casefold() for c in some.stores[0].conversations] for some in (task, whole))
+    said, all_said = ([c.text.casefold() for c in some.stores[0].read_conversations()] for some in (task, whole))
     wrong = {option.casefold() for q in task.questions for option in q.options if option not in q.gold}
     told = {option for option in wrong if any(option in text for text in all_said)}
     assert len(told) > len(wrong) / 2
@@ -403,7 +403,7 @@ def test_the_published_query_is_as_hard_for_a_ranking_by_words_as_the_harness_ma
         pytest.skip(f"the published rows are not here: {published}")
     task = task_of(published, "long_hop", "paper")
     system = BM25(SystemContext("run", "store", tmp_path))
-    for conversation in task.stores[0].conversations:
+    for conversation in task.stores[0].read_conversations():
         system.store_conversation(conversation)
     held = last = 0
     for question in task.questions:

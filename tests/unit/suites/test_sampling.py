@@ -45,7 +45,7 @@ def test_another_seed_chooses_other_stores(task):
 
 def test_a_chosen_store_keeps_its_conversations_up_to_its_last_question(task):
     (found,) = sample_stores(task, 1, 42).stores
-    assert [c.id[1:] for c in found.conversations] == ["0", "1"]
+    assert [c.id[1:] for c in found.read_conversations()] == ["0", "1"]
 
 
 def test_a_question_that_another_needs_stays_hidden(task):

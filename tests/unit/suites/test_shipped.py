@@ -46,7 +46,7 @@ def test_every_expected_fact_belongs_to_a_question(tasks):
 
 def test_every_expected_fact_was_said_in_a_stored_conversation(tasks):
     for task in tasks:
-        said = {c.id: c.text for store in task.stores for c in store.conversations}
+        said = {c.id: c.text for store in task.stores for c in store.read_conversations()}
         assert [f.id for f in task.evidence.values() if f.source not in said[f.conversation_id]] == []
 
 

@@ -33,7 +33,7 @@ def case_findings(paths: Sequence[Path], folder: Path) -> list[Finding]:
     findings = list(faults.values())
     for store in task.stores if task is not None else ():
         (question,) = store.questions
-        messages, k = sum(len(c.messages) for c in store.conversations), question.k or DEFAULT_K
+        messages, k = sum(len(c.messages) for c in store.read_conversations()), question.k or DEFAULT_K
         if messages <= k:
             problem = f"the store has {messages} messages and k is {k}, so that retrieval cannot fail; name a haystack"
             findings.append(Finding("warning", question.file, question.line, "haystack", problem))

@@ -274,8 +274,8 @@ def test_texts_are_read_only_when_a_store_is_opened(tmp_path, kind):
     (task,) = load(tmp_path, variant="all")
     for store, context in zip(task.stores, (OTHER["context"], FACTS), strict=True):
         assert not any(step.conversation.messages for step in store.steps if isinstance(step, Ingest))
-        assert "\n".join(conversation.text for conversation in store.conversations) == context
-        assert (store.size, store.characters) == (len(store.conversations), len(context))
+        assert "\n".join(conversation.text for conversation in store.read_conversations()) == context
+        assert (store.size, store.characters) == (len(store.read_conversations()), len(context))
         assert store.opened().opens is None
 
 

@@ -69,12 +69,12 @@ def test_a_chunk_is_handed_over_in_an_exchange(tmp_path, tools):
     task = load(tmp_path, row())
     (store,) = task.stores
     assert not any(step.conversation.messages for step in store.steps if isinstance(step, Ingest))
-    for conversation in store.conversations:
+    for conversation in store.read_conversations():
         said, kept = conversation.messages
         assert (said.role, kept.role, kept.content) == ("user", "assistant", KEPT)
     (question,) = task.questions
     fact = task.evidence[question.evidence[0]]
-    homes = {conversation.id: conversation.text for conversation in store.conversations}
+    homes = {conversation.id: conversation.text for conversation in store.read_conversations()}
     assert "The capital of Selm is Ostry" in homes[fact.conversation_id]
     assert mab.SUITE.kinds[fact.kind].find(fact, list(homes.values())).faithful
 

@@ -64,18 +64,18 @@ def test_rows_of_one_context_share_a_store(tmp_path):
 def test_a_store_has_chunks_of_one_message_each(tmp_path):
     task = load(tmp_path, row("factconsolidation_sh_6k", "\n".join(f"{i}. Fact {i} is value {i}." for i in range(400))))
     (store,) = task.stores
-    assert len(store.conversations) > 5
-    for conversation in store.conversations:
+    assert len(store.read_conversations()) > 5
+    for conversation in store.read_conversations():
         (message,) = conversation.messages
         assert (message.role, message.timestamp) == ("user", None)
         assert count_tokens([message.content]) <= 512
-    assert len({conversation.id for conversation in store.conversations}) == len(store.conversations)
+    assert len({conversation.id for conversation in store.read_conversations()}) == len(store.read_conversations())
 
 
 def test_the_variant_gives_the_size_of_chunks(tmp_path):
     write(tmp_path, row("factconsolidation_sh_6k", "\n".join(f"{i}. Fact {i} is value {i}." for i in range(400))))
     (task,) = SUITE.load(SuiteRequest(tmp_path, "all-4096"))
-    (conversation,) = task.stores[0].conversations
+    (conversation,) = task.stores[0].read_conversations()
     assert 512 < count_tokens([conversation.text]) < 4096
     assert task.variant == "all-4096"
 
@@ -100,7 +100,7 @@ def test_the_fact_of_a_question_and_what_it_replaces(tmp_path):
         "Ostry",
     )
     assert (found.stale_values, found.earlier) == (("Varda",), "0. The capital of Selm is Varda.")
-    assert found.conversation_id == task.stores[0].conversations[0].id
+    assert found.conversation_id == task.stores[0].read_conversations()[0].id
 
 
 def test_the_words_of_the_question_choose_among_facts_with_one_value(tmp_path):
@@ -167,7 +167,7 @@ def test_an_answer_in_documents_is_a_string(tmp_path):
     task = load(tmp_path, row("ruler_qa1_197K", text, asked), name="Accurate_Retrieval.json")
     (found,) = fact(task, "qa1-no0")
     assert (found.kind, found.value) == ("gold_string", "Builder 7x")
-    home = next(c for c in task.stores[0].conversations if c.id == found.conversation_id)
+    home = next(c for c in task.stores[0].read_conversations() if c.id == found.conversation_id)
     assert "builder 7x" in home.text
     # what any text contains says nothing
     assert [fact(task, f"qa1-no{i}") for i in (1, 2, 3)] == [[], [], []]
@@ -209,7 +209,7 @@ def test_turns_that_carry_an_answer_are_its_facts(tmp_path):
     first, second = task.questions
     ((told,), nothing) = fact(task, first.id), fact(task, second.id)
     assert (told.kind, told.text, nothing) == ("turn", TOLD[0]["content"], [])
-    assert told.conversation_id == task.stores[0].conversations[0].id
+    assert told.conversation_id == task.stores[0].read_conversations()[0].id
     assert (first.stratum, second.stratum) == ("single-session-user", "")
     assert (f"{first.asked_at:%Y-%m-%d %H:%M %Z}", second.asked_at) == ("2024-05-20 09:05 UTC", None)
 

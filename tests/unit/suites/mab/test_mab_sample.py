@@ -27,7 +27,7 @@ def tasks():
 
 
 def texts_of(store):
-    return [conversation.text for conversation in store.conversations]
+    return [conversation.text for conversation in store.read_conversations()]
 
 
 def test_the_counts_are_those_of_the_data_card(tasks):
@@ -54,7 +54,7 @@ def test_every_fact_is_in_its_chunk(tasks):
     for task in tasks.values():
         for store in task.stores:
             assert all(count_tokens([text]) <= 64 for text in texts_of(store))
-            homes = {conversation.id: conversation.text for conversation in store.conversations}
+            homes = {conversation.id: conversation.text for conversation in store.read_conversations()}
             for question in store.questions:
                 for fact in (task.evidence[each] for each in question.evidence):
                     assert KINDS[fact.kind].find(fact, texts_of(store)).faithful
@@ -106,10 +106,12 @@ def test_published_questions_have_their_facts(task):
 def test_bm25_shows_the_gold_string_of_every_published_question(task, tmp_path):
     (store,) = task.stores
     system = BM25(SystemContext(task.name, store.id, tmp_path))
-    for conversation in store.conversations:
+    for conversation in store.read_conversations():
         system.store_conversation(conversation)
     for question in (q for q in store.questions if q.part == "sh_6k"):
-        shown = [entry["text"] for entry in system.retrieve_memories(question.query, store.conversations[0], SUITE.k)]
-        assert len(shown) <= 10 < len(store.conversations)
+        shown = [
+            entry["text"] for entry in system.retrieve_memories(question.query, store.read_conversations()[0], SUITE.k)
+        ]
+        assert len(shown) <= 10 < len(store.read_conversations())
         assert substring_match(question.gold, "\n".join(shown))
     system.close()

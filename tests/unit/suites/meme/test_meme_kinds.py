@@ -110,7 +110,7 @@ def test_a_deletion_is_lost_with_its_request():
         for probe, messages, _ in probes(store):
             for fact in (OURS.evidence[e] for q in probe.questions for e in q.evidence):
                 if fact.kind == "deletion":
-                    conversation = next(c for c in store.conversations if c.id == fact.conversation_id)
+                    conversation = next(c for c in store.read_conversations() if c.id == fact.conversation_id)
                     said = {m.content for m in conversation.messages}
                     result = found(fact, *(text for text in messages if text not in said))
                     assert (result.present, result.label) == (False, "leaked"), fact.id
@@ -128,7 +128,7 @@ def test_the_change_is_the_weak_place_of_a_keyword_search():
                     continue
                 places = {m["text"]: at for at, m in enumerate(system.get_all_memories())}
                 for question in step.questions:
-                    shown = system.retrieve_memories(question.query, store.conversations[0], 5)
+                    shown = system.retrieve_memories(question.query, store.read_conversations()[0], 5)
                     texts = sorted((m["text"] for m in shown), key=places.__getitem__)
                     asked_of[question.part] += 1
                     held_of[question.part] += all(held(OURS.evidence[e], *texts) for e in question.evidence)
@@ -193,7 +193,7 @@ def test_change(facts):
 def test_a_mention_before_the_change_is_no_change():
     """sw_903 names the new broker in the rule and in the assistant's words about it, long before the move."""
     change = OURS.evidence["sw_903.after-cas-client_library.1-change"]
-    before = [m.content for c in OURS.stores[6].conversations[:8] for m in c.messages]
+    before = [m.content for c in OURS.stores[6].read_conversations()[:8] for m in c.messages]
     assert any("Ostervane" in text for text in before)
     assert not found(change, *before).present
 

@@ -41,10 +41,12 @@ def test_the_probes_come_after_their_sessions(task):
 
 
 def test_messages_have_the_time_of_their_session(task):
-    conversation = task.stores[0].conversations[1]
+    conversation = task.stores[0].read_conversations()[1]
     assert {m.timestamp for m in conversation.messages} == {conversation.timestamp}
     assert [m.role for m in conversation.messages] == ["user", "assistant"]
-    assert all("cas" not in c.id and "evidence" not in c.id and "pl_" not in c.id for c in task.stores[0].conversations)
+    assert all(
+        "cas" not in c.id and "evidence" not in c.id and "pl_" not in c.id for c in task.stores[0].read_conversations()
+    )
 
 
 def test_questions(task):
@@ -97,7 +99,7 @@ def test_a_deletion_comes_from_its_request(task):
     assert deletion.source == TURNS[6]
     assert deletion.stale_values == ("44-Xu",)
     assert deletion.taken_back
-    assert deletion.conversation_id == task.stores[0].conversations[6].id
+    assert deletion.conversation_id == task.stores[0].read_conversations()[6].id
 
 
 def test_what_is_not_told_before_the_probe_is_no_fact_of_it(task):
@@ -109,7 +111,7 @@ def test_ids_are_stable_and_independent_of_other_episodes(tmp_path, task):
     write(tmp_path, episode(episode_id="sw_002", domain="software"), EPISODE)
     (both,) = SUITE.load(SuiteRequest(tmp_path))
     assert set(task.evidence) <= set(both.evidence)
-    assert task.stores[0].conversations == both.stores[1].conversations
+    assert task.stores[0].read_conversations() == both.stores[1].read_conversations()
 
 
 def without_facts(made):
