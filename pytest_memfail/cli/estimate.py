@@ -6,10 +6,13 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.cli.records import add_data, folders
-from pytest_memfail.core import UsageError
+from pytest_memfail.cli.records import add_data, folders, listed, load
+from pytest_memfail.core import UsageError, counted
 
-OWN_CALLS: Final = "calls to models by the system itself (as md-file makes) are not counted"
+OWN_CALLS: Final = (
+    "calls to models by the system itself are not counted; --system NAME shows those of its last run with the proxy"
+)
+MEMORY: Final = "memory"
 
 
 def add(commands: Any) -> None:
@@ -58,7 +61,38 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--prices", metavar="FILE", type=Path, help="your own prices, JSON or TOML, USD per million tokens"
     )
+    parser.add_argument(
+        "--system", metavar="NAME", help="show what the memory system's own model calls cost in its last kept run"
+    )
+    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
     parser.set_defaults(run=run)
+
+
+def measured(system: str, cache: Path | None) -> str:
+    """Return what the model calls of a memory system cost in its last kept run that made some."""
+    for kept in reversed(listed(cache)):
+        if kept.header.system != system or kept.state == "running":
+            continue
+        record = load(kept.record)
+        rows = [row for row in record.summary().models if row["stage"] == MEMORY]
+        if not any(row["calls"] for row in rows):
+            continue  # it asked no model, was not watched, or was a replay
+        total = {
+            name: sum(row[name] for row in rows)
+            for name in ("calls", "cache_hits", "prompt_tokens", "completion_tokens")
+        }
+        costs = [row["cost"] for row in rows if row["calls"]]
+        usd = "an unknown cost" if None in costs else f"{sum(costs):.4f} USD"
+        stored = sum(store.conversations for store in record.stores)
+        return (
+            f"{system} itself made {counted(total['calls'], 'call')} in the run {kept.id}, {total['cache_hits']} cache hits: "
+            f"{total['prompt_tokens']} tokens in, {total['completion_tokens']} out, {usd}; that run stored "
+            f"{counted(stored, 'conversation')} and asked {counted(len(record.questions), 'question')}"
+        )
+    return (
+        f"what {system} itself asks models is not counted: no kept run of it made such calls with --memfail-proxy; try one with "
+        "--memfail-limit=2"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -93,8 +127,19 @@ def run(options: argparse.Namespace) -> int:
         print(f"stored: {stored(tasks)} (a system that calls a model for each conversation pays for these)")
     for note in (task.note for task in tasks if task.note):
         print(f"note: {note}")
+    own = OWN_CALLS if options.system is None else measured(options.system, options.cache_dir)
+    if options.system is not None:
+        size = stored(tasks)
+        own += (
+            f"; this run stores {counted(size.conversations, 'conversation')} and asks {counted(questions, 'question')}"
+        )
     if not rows:
-        print(f"{questions} questions: no model is asked, so the run costs nothing; {OWN_CALLS}")
+        nothing = (
+            "no model is asked, so the run costs nothing"
+            if options.system is None
+            else "judge and answers ask no model"
+        )
+        print(f"{questions} questions: {nothing}; {own}")
         return 0
     for line in model_table(rows):
         print(line)
@@ -103,6 +148,6 @@ def run(options: argparse.Namespace) -> int:
     times = f", each asked {options.repeats} times" if options.repeats > 1 else ""
     print(
         f"{questions} questions{times}; prices of {prices.date}; a system that loses or rewrites memories needs more: each fact "
-        f"not found is checked against its whole store; {OWN_CALLS}"
+        f"not found is checked against its whole store; {own}"
     )
     return 0

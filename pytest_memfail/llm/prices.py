@@ -54,6 +54,9 @@ PRICES: Final[Mapping[str, Price]] = {
     "o3": Price(input=2.00, cached_input=0.50, output=8.00),
     "o3-mini": Price(input=1.10, cached_input=0.55, output=4.40),
     "o4-mini": Price(input=1.10, cached_input=0.275, output=4.40),
+    "text-embedding-3-small": Price(input=0.02, output=0.0),
+    "text-embedding-3-large": Price(input=0.13, output=0.0),
+    "text-embedding-ada-002": Price(input=0.10, output=0.0),
 }
 
 

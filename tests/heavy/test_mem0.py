@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -141,3 +142,67 @@ def test_a_dead_endpoint_is_an_error(open_system: Open, endpoint: LocalEndpoint)
     endpoint.die()
     with pytest.raises(Exception, match=r"[Cc]onnection"):
         mem0.store_conversation(towns(1)[0])
+
+
+LATER = """
+import datetime, sys
+import mem0.configs.prompts, mem0.memory.main
+import pytest_memfail.llm.replay_ignore
+
+class Later(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.datetime.now(tz) + datetime.timedelta(days=40)
+
+for name in ("mem0.configs.prompts", "mem0.memory.main", "pytest_memfail.llm.replay_ignore"):
+    assert sys.modules[name].datetime is datetime.datetime
+    sys.modules[name].datetime = Later
+"""
+"""A conftest.py that moves the clocks of Mem0 and of the proxy."""
+RUN = [
+    "--memfail-system=mem0",
+    "--memfail-tasks=updated_facts,persona_retrieval",
+    "--memfail-limit=3",
+    "--memfail-proxy",
+]
+
+
+def test_a_run_that_extracts_is_replayed_on_another_day_without_a_key(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    """The endpoint extracts by rule (every message is a fact), so the verdicts are of the integration, not of Mem0."""
+
+    def run(name: str, *options: str, **environment: str) -> tuple[str, dict[str, str], list[dict[str, Any]]]:
+        record = f"--memfail-record={tmp_path / name}"
+        words = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            *RUN,
+            record,
+            f"--memfail-cache-path={tmp_path / 'c'}",
+        ]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "PYTEST_"))}
+        done = subprocess.run(
+            [*words, *options], cwd=tmp_path, env={**kept, **environment}, capture_output=True, text=True
+        )
+        lines = [json.loads(line) for line in (tmp_path / name).read_text(encoding="utf-8").splitlines()]
+        verdicts = {line["question"]: line["verdict"] for line in lines if line["type"] == "question"}
+        return done.stdout, verdicts, lines[-1]["models"]
+
+    address = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "quiet-harbour-552177"}
+    printed, recorded, spent = run("a.jsonl", **address)
+    assert len(recorded) == 6, printed
+    assert "error" not in recorded.values()
+    assert {row["model"] for row in spent} == {"gpt-4o-mini", "text-embedding-3-small"}
+    assert {row["stage"] for row in spent} == {"memory"}
+    assert all(row["calls"] and row["cost"] for row in spent)
+    endpoint.die()
+    (tmp_path / "conftest.py").write_text(LATER, encoding="utf-8")
+    printed, replayed, spent = run("b.jsonl", "--memfail-cache=only")
+    assert replayed == recorded, printed
+    assert not any(row["calls"] or row["failures"] for row in spent)
+    # its prompts do hold the day
+    _, verdicts, _ = run("c.jsonl", "--memfail-cache=only", "--memfail-replay-ignore=none")
+    assert set(verdicts.values()) == {"error"}
+    assert b"quiet-harbour" not in b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 from typing import Any
 
 import pytest
 
+from pytest_memfail.cli import main
 from pytest_memfail.testing import Fault, LocalEndpoint
 
 KEY = "quiet-harbour-552177"
@@ -83,7 +86,7 @@ def recorded(project, name: str) -> tuple[dict[str, str], list[dict[str, Any]], 
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["the run's address", "the store's address"])
-def test_a_run_is_replayed_on_another_day_without_a_key_and_an_endpoint(asking, endpoint, monkeypatch, own):
+def test_a_run_is_replayed_on_another_day_without_a_key_and_an_endpoint(asking, endpoint, monkeypatch, capsys, own):
     if own:
         monkeypatch.setenv("OWN", "1")
     first = asking.run(*TASK, "--memfail-proxy", "--memfail-record=first.jsonl", system="asking")
@@ -96,6 +99,14 @@ def test_a_run_is_replayed_on_another_day_without_a_key_and_an_endpoint(asking, 
     assert row["prompt_tokens"] > 0 < row["cost"]
     first.stdout.fnmatch_lines([f"memory by gpt-4o-mini * {row['calls']} * 0 *"])
     assert os.environ["OPENAI_BASE_URL"] == endpoint.url
+    estimated = ["estimate", "--system=asking", "--tasks=long_hop", "--data=data", "--cache-dir=.pytest_cache"]
+    assert main(estimated) == 0
+    told = capsys.readouterr().out
+    assert f"asking itself made {row['calls']} calls in the run 20" in told
+    assert f"{row['prompt_tokens']} tokens in, {row['completion_tokens']} out, {row['cost']:.4f} USD" in told
+    assert "that run stored 8 conversations and asked 4 questions; this run stores 8 conversations and asks 4" in told
+    assert main([*estimated[:1], "--system=another", *estimated[2:]]) == 0
+    assert "what another itself asks models is not counted: no kept run" in capsys.readouterr().out
     endpoint.die()
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.delenv("OPENAI_BASE_URL")
@@ -161,3 +172,45 @@ def test_a_memory_that_makes_no_call_is_pointed_out(asking, endpoint):
     asking.run("--memfail-replay-ignore=(", system="silent").stderr.fnmatch_lines(
         ["ERROR: --memfail-replay-ignore: got '(', expected today, uuid, *"]
     )
+
+
+PROGRAM = """
+    import json, os, sys, uuid, urllib.request
+
+    url, memories = os.environ["OPENAI_BASE_URL"], []
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer = {"id": request["id"], "memories": memories, "name": url, "version": os.environ["MINE"]}
+        if request["method"] == "store":
+            said = f"job {uuid.uuid4().int} {request['text']}"
+            body = {"model": "m", "messages": [{"role": "user", "content": said}]}
+            headers = {"content-type": "application/json", "authorization": f"Bearer {os.environ['OPENAI_API_KEY']}"}
+            asked = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), headers)
+            reply = json.loads(urllib.request.urlopen(asked).read())
+            memories.append(reply["choices"][0]["message"]["content"])
+        print(json.dumps(answer), flush=True)
+"""
+YAML = """
+    kind: command
+    command: [{python}, memory.py]
+    env: {{MINE: "{{base_url}}"}}
+    replay_ignore: ['job \\d+']
+"""
+
+
+def test_a_program_gets_the_address_of_its_store(asking, endpoint, monkeypatch):
+    asking.file("memory.py", PROGRAM)
+    asking.file("memory.yaml", YAML.format(python=sys.executable))
+    asking.run(*TASK, "--memfail-proxy", "--memfail-record=first.jsonl", system="memory.yaml")
+    verdicts, (row,), text = recorded(asking, "first.jsonl")
+    assert (row["stage"], row["calls"]) == ("memory", endpoint.calls)
+    (described,) = [line["system"] for line in map(json.loads, text.splitlines()[1:]) if "system" in line]
+    assert described["name"] == described["version"]
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/store/[0-9a-f]{8}-main-1/v1", described["name"])
+    monkeypatch.delenv("OPENAI_API_KEY")
+    replay = (*TASK, "--memfail-proxy", "--memfail-cache=only", "--memfail-record=again.jsonl")
+    asking.run(*replay, system="memory.yaml")
+    again, (row,), _ = recorded(asking, "again.jsonl")
+    assert again == verdicts
+    assert len(set(verdicts.values()) - {"error"}) > 1
+    assert row["calls"] == 0 < row["cache_hits"]

@@ -35,9 +35,10 @@ class LangMem:
         from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
         self._settings = settings
-        self._model = ChatOpenAI(model=settings["llm"])
+        self._model = ChatOpenAI(model=settings["llm"], base_url=context.base_url)
         self._embeddings = OpenAIEmbeddings(
             model=settings["embedding"],
+            base_url=context.base_url,
             dimensions=int(settings["dimensions"]) if settings["dimensions"] else None,
             # the length check sends token numbers instead of text, which only OpenAI's own endpoint accepts
             check_embedding_ctx_length=False,

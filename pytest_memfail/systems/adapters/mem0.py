@@ -51,14 +51,14 @@ class Mem0:
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         self._folder = context.path / "mem0"
-        self._settings = settings
+        self._settings, self._base_url = settings, context.base_url
         self._infer = settings["infer"] == "true"
         self._writing = threading.RLock()
         self._open()
 
     def _open(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._memory = _memory_class().from_config(_configuration(self._settings, self._folder))
+        self._memory = _memory_class().from_config(_configuration(self._settings, self._folder, self._base_url))
         self._closed = False
 
     def store_conversation(self, conversation: Conversation) -> None:
@@ -133,7 +133,7 @@ def _memory_class() -> Any:
     return Memory
 
 
-def _configuration(settings: Mapping[str, str], folder: Path) -> dict[str, Any]:
+def _configuration(settings: Mapping[str, str], folder: Path, base_url: str | None) -> dict[str, Any]:
     store, dimensions = settings["store"], settings["dimensions"]
     vector_store: dict[str, Any] = {"collection_name": "memfail", "path": str(folder / store)}
     if store != "chroma":
@@ -142,11 +142,12 @@ def _configuration(settings: Mapping[str, str], folder: Path) -> dict[str, Any]:
         vector_store["on_disk"] = True  # otherwise opening empties the folder
     if store == "faiss":
         vector_store["distance_strategy"] = "cosine"
+    endpoint = {"openai_base_url": base_url} if base_url else {}  # else that of the environment
     embedder = {"model": settings["embedding"]} | ({"embedding_dims": int(dimensions)} if dimensions else {})
     return {
         "vector_store": {"provider": store, "config": vector_store},
-        "llm": {"provider": "openai", "config": {"model": settings["llm"]}},
-        "embedder": {"provider": "openai", "config": embedder},
+        "llm": {"provider": "openai", "config": {"model": settings["llm"], **endpoint}},
+        "embedder": {"provider": "openai", "config": {**embedder, **endpoint}},
         "history_db_path": str(folder / "history.db"),
     }
 

@@ -32,7 +32,7 @@ class SimpleMem:
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         self._folder = context.path / "simplemem"
-        self._settings = settings
+        self._settings, self._base_url = settings, context.base_url
         self._writing = threading.RLock()
         self._open()
 
@@ -43,7 +43,7 @@ class SimpleMem:
         set_config(SimpleMemConfig(embedding_model=self._settings["embedding"]))
         self._memory = SimpleMemSystem(
             model=self._settings["llm"],
-            base_url=os.environ.get("OPENAI_BASE_URL"),
+            base_url=self._base_url or os.environ.get("OPENAI_BASE_URL"),
             db_path=str(self._folder),
             table_name=TABLE,
             use_streaming=False,
