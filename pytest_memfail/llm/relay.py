@@ -177,12 +177,18 @@ class Relay:
         """Return the last failure after the first `since` failures, unless a later try of the same request succeeded."""
         with self._lock:
             found = [
-                (number, error)
+                (number, error, caller)
                 for caller in callers
                 for number, error in caller.faults.values()
                 if number > since and (isinstance(error, FINAL) or not only_final)
             ]
-        return max(found, key=lambda one: one[0])[1] if found else None
+        if not found:
+            return None
+        _, error, caller = max(found, key=lambda one: one[0])
+        # one client for all stores: the call may be that of a store beside this one
+        return (
+            error if caller.unit else type(error)(f"{error} (sent without the store's own address, context.base_url)")
+        )
 
     def close(self) -> None:
         """Close the connections."""

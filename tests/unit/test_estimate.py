@@ -72,7 +72,7 @@ def test_what_is_kept_fixed_comes_from_the_cache(tmp_path, monkeypatch):
     assert judge == run(tmp_path, monkeypatch, *options)
 
 
-OWN = "; calls to models by the system itself (as md-file makes) are not counted"
+OWN = "; calls to models by the system itself are not counted; --system NAME shows those of its last run with the proxy"
 
 
 def test_without_a_model_the_systems_own_calls_are_left(capsys):
