@@ -194,6 +194,7 @@ def _disagreements(judged: Sequence[Judged]) -> Iterable[dict[str, Any]]:
                     "case_id": case.id,
                     "task": case.task,
                     "fact": number,
+                    "facts": len(expected),
                     "label": label.label,
                     "accept": sorted(label.accepted),
                     "kind": label.kind,

@@ -160,6 +160,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
     Raises `pytest.UsageError` (exit code 4) with one line if an option is wrong.
     """
+    from pytest_memfail.judge_names import kinds_of
     from pytest_memfail.suites import (
         MEMFAIL,
         OWN,
@@ -176,6 +177,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
     try:
         suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
         suites = with_options(suites, settings.suite_options)
+        kinds_of(chosen.suite for chosen in suites if chosen.suite is not None)  # or two suites clash
         suite_names.check_folders(settings.data, Settings.data.flag, lambda name: find_suite(config, name))
         extra: list[Task] = []
         if any(suite.name == OWN for suite in suites):

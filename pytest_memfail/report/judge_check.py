@@ -105,7 +105,7 @@ def _cases(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
         yield ""
         yield "disagreements" + (f" ({len(some)} of {len(wrong)}; --show -1 for all)" if len(some) < len(wrong) else "")
     for case in some:
-        fact = f" fact {case['fact'] + 1}" if case["fact"] or case["task"] in ("coexisting_facts", "long_hop") else ""
+        fact = f" fact {case['fact'] + 1}" if case["facts"] > 1 else ""
         sure = "" if case["confidence"] is None else f" ({case['confidence']:.2f})"
         kind = f" [{case['kind']}]" if case["kind"] else ""
         yield from _wrapped(

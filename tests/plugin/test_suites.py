@@ -743,6 +743,22 @@ def test_a_record_of_memfail_has_no_new_field(meme: Meme) -> None:
     assert not any({"suite", "variant", "parts"} & set(task) for task in found[0]["tasks"].values())
 
 
+def test_a_kind_of_facts_under_a_taken_name_is_refused(meme: Meme) -> None:
+    meme.project.conftest(
+        """
+        from dataclasses import replace
+        from pytest_memfail.core import Kind
+        from pytest_memfail.suites import built_in_suite
+
+        def pytest_memfail_suites(config):
+            suite = built_in_suite("meme")
+            return [replace(suite, name="mine", kinds={**suite.kinds, "fact": Kind("a", "b", "c")})]
+        """
+    )
+    said = "the suite 'mine' defines 'fact', which MemFail or another suite of the run has as another kind"
+    assert said in meme.refused("--memfail-suite=mine")
+
+
 def test_a_suite_has_a_k_of_its_own(meme: Meme) -> None:
     meme.project.conftest(
         """
