@@ -36,6 +36,8 @@ PRESENT: Final = 0.6
 """The minimum share of a value's words for a version of it to count as stored."""
 REQUEST: Final = 2
 """The number of words that a statement about a subject must share with it, or with the request to forget it."""
+BARE: Final = 2
+"""The most other words of a sentence that says little more than that a value holds."""
 CONDITIONS: Final = frozenset("if should when whenever once unless day".split())
 
 
@@ -104,7 +106,9 @@ def find_change(evidence: Evidence, texts: Sequence[str]) -> Found:
                 continue
             if least < 1.0:
                 return Found(True, False, "part of the new value is stated", (hit.entry,), (value,))
-            if entries.near(hit) & topic - set(words(value)):
+            # "User has high blood pressure" has no word of the subject, and needs none
+            is_bare = len(content(entries.sentence(hit)) - content(value)) <= BARE
+            if is_bare or entries.near(hit) & topic - set(words(value)):
                 return Found(True, True, "the new value is stated", (hit.entry,))
     return _absent(evidence, entries, f"nothing states that it became {value}")
 

@@ -190,6 +190,13 @@ def test_change(facts):
     assert found(change, "Likes rain.").label is None
 
 
+def test_a_bare_statement_of_the_change_needs_no_word_of_its_subject(facts):
+    change, _ = facts("after-cas-commute")
+    assert held(change, "Is with Marl Couriers.")
+    assert held(change, "User recently joined Marl Couriers")
+    assert not held(change, "A van of Marl Couriers blocked the narrow street, so dinner came late.")
+
+
 def test_a_mention_before_the_change_is_no_change():
     """sw_903 names the new broker in the rule and in the assistant's words about it, long before the move."""
     change = OURS.evidence["sw_903.after-cas-client_library.1-change"]
