@@ -15,7 +15,8 @@ import pytest
 from pytest_memfail.testing import LocalEndpoint, Reply, ToolCall, reply_by_rule
 
 Run = Callable[..., Any]
-AGENT = ("--memfail-system=memory.yaml", "--memfail-system-option=mode=agent", "--memfail-tasks=long_hop")
+FEW = ("--memfail-tasks=long_hop", "--memfail-haystack=sample")
+AGENT = ("--memfail-system=memory.yaml", "--memfail-system-option=mode=agent", *FEW)
 MODEL = "--memfail-system-option=model=m"
 
 SERVER = '''\
@@ -120,17 +121,12 @@ def test_a_model_stores_and_looks_and_a_recorded_run_replays(run_pytest: Run, me
 
 def test_both_modes_are_different_systems_for_a_baseline(run_pytest: Run, tmp_path: Path) -> None:
     (tmp_path / "memory.yaml").write_text(MEMORIES["files"])
-    direct = (
-        "--memfail-system=memory.yaml",
-        "--memfail-tasks=long_hop",
-        "--memfail-limit=2",
-        "--memfail-haystack=sample",
-    )
+    direct = ("--memfail-system=memory.yaml", "--memfail-limit=2", *FEW)
     baseline = f"--memfail-baseline={tmp_path / 'baseline.json'}"
     run_pytest(*direct, f"--memfail-save-baseline={tmp_path / 'baseline.json'}")
     with LocalEndpoint(keeper) as endpoint:
         env = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"}
-        done = run_pytest(*AGENT, MODEL, *direct[2:], baseline, env=env)
+        done = run_pytest(*AGENT, MODEL, "--memfail-limit=2", baseline, env=env)
     assert "mode agent" in done.output
     print(done.output)
     assert "agent" in done.output.partition("[100%]")[2]
@@ -149,7 +145,7 @@ def test_without_a_model_it_is_refused_in_one_line(run_pytest: Run, tmp_path: Pa
 
 
 def test_the_memory_tool_is_a_built_in_system(run_pytest: Run) -> None:
-    given = ("--memfail-system=memory-tool", "--memfail-tasks=long_hop", "--memfail-limit=2", "--memfail-model=m")
+    given = ("--memfail-system=memory-tool", *FEW, "--memfail-limit=2", "--memfail-model=m")
     with LocalEndpoint(keeper) as endpoint:
         done = run_pytest(*given, env={"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"})
     (store,) = [line for line in done.record if line["type"] == "store"]

@@ -10,7 +10,13 @@ import pytest
 from pytest_memfail.testing import LocalEndpoint, reply_by_rule
 
 Run = Callable[..., Any]
-SYSTEM = ("--memfail-system=md-file", "--memfail-tasks=long_hop", "--memfail-limit=4", "-q")
+SYSTEM = (
+    "--memfail-system=md-file",
+    "--memfail-tasks=long_hop",
+    "--memfail-limit=4",
+    "--memfail-haystack=sample",
+    "-q",
+)
 
 
 def env_of(endpoint: LocalEndpoint) -> dict[str, str]:

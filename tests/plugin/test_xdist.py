@@ -33,7 +33,8 @@ def processes(project: Project, what: str) -> dict[str, set[str]]:
     return found
 
 
-def test_the_same_results(project: Project) -> None:
+@pytest.mark.parametrize("numbers", [(0, 2), pytest.param((4,), marks=pytest.mark.slow)], ids=str)
+def test_the_same_results(project: Project, numbers: tuple[int, ...]) -> None:
     project.script(
         ce_1="not_stored",
         ce_2="summary_error",
@@ -44,7 +45,7 @@ def test_the_same_results(project: Project) -> None:
         pe_1_q2="not_stored",
     )
     runs = []
-    for n in (None, 0, 2, 4):
+    for n in (None, *numbers):
         result = project.run(n=n)
         runs.append((result.ret, table(result), project.verdicts(), project.fills()))
     assert sorted(runs[0][2]) == sorted(ALL)
