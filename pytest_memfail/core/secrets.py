@@ -46,6 +46,8 @@ class KnownSecrets:
     def __init__(self) -> None:
         self._values: frozenset[str] = frozenset()
         self._seen: set[tuple[str, str]] = set()
+        self._read: Any = None
+        """The environment when it was last read, as Python keeps it."""
 
     def add(self, value: str) -> None:
         """Remember a secret, unless it is too short or a dummy key."""
@@ -70,6 +72,11 @@ class KnownSecrets:
 
     def read_environment(self, environment: Mapping[str, str] = os.environ) -> None:
         """Remember the secrets among the environment variables, including those set since the last call."""
+        # each text of a run asks: nothing is decoded unless something has changed
+        kept = getattr(environment, "_data", environment)
+        if kept == self._read:
+            return
+        self._read = dict(kept)
         for name, value in environment.items():
             if (name, value) not in self._seen:
                 self._seen.add((name, value))
@@ -82,7 +89,7 @@ class KnownSecrets:
 
     def restore(self, state: tuple[frozenset[str], set[tuple[str, str]]]) -> None:
         """Restore the state that `snapshot` returned."""
-        self._values, self._seen = state[0], set(state[1])
+        self._values, self._seen, self._read = state[0], set(state[1]), None
 
 
 KNOWN: Final = KnownSecrets()

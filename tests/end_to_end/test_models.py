@@ -246,15 +246,13 @@ def test_a_replay_without_a_recording_is_refused(run_pytest: Run, tmp_path: Path
     assert not (tmp_path / "fresh.sqlite").exists()
 
 
-def test_what_a_replay_does_not_hold_is_an_error(asking: Make, tmp_path: Path) -> None:
-    endpoint, run = asking()
-    where = f"--memfail-cache-path={tmp_path / 'replies.sqlite'}"
-    part = run("--memfail-limit=6", "--memfail-tasks=long_hop", "-q", where, cache="on")
-    calls = endpoint.calls
-    replayed = run("--memfail-limit=6", "--memfail-tasks=long_hop,coex*", "-q", where, cache="only")
-    assert endpoint.calls == calls
+def test_what_a_replay_does_not_hold_is_an_error(two_tasks: Shared) -> None:
+    before = two_tasks.endpoint.calls
+    more = ("--memfail-limit=6", "--memfail-tasks=long_hop,conditional_facts_hard,coex*", "-q", two_tasks.cache)
+    replayed = two_tasks.run(*more, cache="only")
+    assert two_tasks.endpoint.calls == before
     graded = {node_id: verdict for node_id, verdict in replayed.verdicts.items() if verdict != "error"}
-    assert graded == part.verdicts
+    assert graded == two_tasks.done.verdicts
     assert replayed.code == 6
     assert all("has no reply of 'm'" in message for message in errors(replayed))
 
@@ -279,7 +277,15 @@ def test_an_endpoint_that_dies_half_way_spoils_no_verdict(asking: Make, two_task
     assert all("127.0.0.1" in message for message in errors(done))
 
 
-@pytest.mark.parametrize("fault", [{"kind": "drop"}, {"status": 503}, {"status": 429, "retry_after": 0.1}], ids=str)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "drop"},
+        pytest.param({"status": 503}, marks=pytest.mark.slow),
+        pytest.param({"status": 429, "retry_after": 0.1}, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_an_endpoint_that_is_down_at_first_costs_no_question(asking: Make, fault: Mapping[str, Any]) -> None:
     _, run = asking(faults=[Fault(**fault)] * 4)  # the last is that of a probe
     done = run("--memfail-limit=4", "--memfail-tasks=long_hop", "-q")

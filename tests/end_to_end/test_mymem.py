@@ -36,6 +36,7 @@ def apply_regression(folder):
     subprocess.run(["git", "apply", "-"], cwd=folder, input=diff, text=True, check=True)
 
 
+@pytest.mark.slow  # they pass with the regression too, which the test of the regression shows
 def test_its_own_tests_pass(mymem):
     done = run_own_tests(mymem)
     assert done.returncode == 0, done.stdout
@@ -67,6 +68,7 @@ def test_without_its_baseline_ci_does_not_pass(run_pytest, mymem):
     assert done.code == 6
 
 
+@pytest.mark.slow  # a store that is kept is that of tests/plugin/test_reuse.py
 def test_a_kept_store_serves_a_second_run(run_pytest, mymem):
     words = (SYSTEM, "memfail/long_hop", "memfail/updated_facts", f"--memfail-reuse-stores={mymem / 'kept'}", "-q")
     runs = [run_pytest(*words, cwd=mymem) for _ in range(2)]

@@ -52,6 +52,7 @@ def test_a_system_that_fails_on_purpose_shows_its_own_verdict_most(
     assert count > 100
 
 
+@pytest.mark.slow
 def test_no_memory_shows_only_facts_not_stored_and_vacuous_passes(run_pytest: Run, published: Path) -> None:
     done = run_pytest("--memfail-system=no-memory", f"--memfail-data={published}", "-q")
     assert set(done.counts(vacuous=False)) == {"not_stored"}

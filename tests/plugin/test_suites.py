@@ -164,13 +164,19 @@ ASK = ("--memfail-model=m", "--memfail-judge=offline+m", "--memfail-cache=off")
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Line]:
-    """What the whole sample gets with bm25, alone and in one go."""
+def whole_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The record of the whole sample with bm25, alone and in one go."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "pytest.ini").write_text(INI)
     words = [sys.executable, "-m", "pytest", "--memfail-system=bm25", MEME, "--memfail-record=r.jsonl"]
     subprocess.run(words, cwd=folder, capture_output=True, check=False)
-    return questions_in([json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()])
+    return folder / "r.jsonl"
+
+
+@pytest.fixture(scope="module")
+def whole(whole_record: Path) -> dict[str, Line]:
+    """What its questions got."""
+    return questions_in([json.loads(line) for line in whole_record.read_text().splitlines()])
 
 
 def test_the_sample_has_every_part_and_bm25_loses_some(whole: dict[str, Line]) -> None:
@@ -265,14 +271,15 @@ def test_shards_and_merge(meme: Meme, whole: dict[str, Line], capsys: pytest.Cap
     assert {one.name: one.value for one in record.suites[0].measures}["encoded"] == 1.0
 
 
-def test_regraded_by_the_same_judge(meme: Meme, whole: dict[str, Line], capsys: pytest.CaptureFixture[str]) -> None:
-    meme.run("--memfail-record=run.jsonl")
+def test_regraded_by_the_same_judge(
+    meme: Meme, whole_record: Path, whole: dict[str, Line], capsys: pytest.CaptureFixture[str]
+) -> None:
     capsys.readouterr()
-    old, new = (str(meme.path / name) for name in ("run.jsonl", "new.jsonl"))
+    old, new = str(whole_record), str(meme.path / "new.jsonl")
     assert memfail(["regrade", old, "--judge=offline", "-o", new]) == 0
     assert f"0 of {len(whole)} verdicts changed" in capsys.readouterr().out
     assert meme.questions("new.jsonl") == whole
-    footers = [meme.project.record(name)[-1]["suites"] for name in ("run.jsonl", "new.jsonl")]
+    footers = [meme.project.record(name)[-1]["suites"] for name in (old, new)]
     assert footers[0] == footers[1] != []
 
 

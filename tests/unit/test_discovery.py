@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
@@ -19,10 +19,10 @@ def offered(monkeypatch):
     """The entry points that are installed, as `name = value`."""
     values = {}
 
-    def entry_points(*, group):
-        return [EntryPoint(name, value, group) for name, value in values.items() if group == GROUP]
+    def installed(path):
+        return EntryPoints(EntryPoint(name, value, GROUP) for name, value in values.items())
 
-    monkeypatch.setattr(discovery, "entry_points", entry_points)
+    monkeypatch.setattr(discovery, "_installed", installed)
     return values
 
 

@@ -1105,11 +1105,10 @@ def test_the_journal_knows_that_a_failed_fill_has_ended(make_bench):
     assert journal.lines[-1] == "filled s-1"
 
 
-def test_texts_are_read_when_a_store_begins_and_dropped_when_it_ends(bench, request):
+def test_texts_are_read_when_a_store_begins_and_dropped_when_it_ends(bench):
     """Stores that are open one after the other need the memory of one."""
     gc.collect()
     gc.freeze()  # what was there before is not looked at again and again
-    request.addfinalizer(gc.unfreeze)
 
     def alive():
         gc.collect()
