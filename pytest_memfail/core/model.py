@@ -108,7 +108,7 @@ class Evidence:
     """Sentences of the source that carry the answer (persona). For a misleading question: those that would answer it if
     it were about this entity. Empty if the row marks none."""
     stale_values: tuple[str, ...] = ()
-    """Values that were replaced or taken back."""
+    """Values that were replaced or retracted."""
     decoys: tuple[str, ...] = ()
     """Later statements that look like an update but are not."""
     subject: str | None = None
@@ -118,7 +118,7 @@ class Evidence:
     taken_back: bool = False
     """Whether the fact is only that an earlier state has ended; a system may store that, or nothing."""
     endings: tuple[str, ...] = ()
-    """Wordings that state the end of a state that was taken back; none of them has to be stored."""
+    """Wordings that state the end of a retracted state; none of them has to be stored."""
     details: tuple[Detail, ...] = ()
     """Curated details of our own rows; empty for published rows."""
     history: tuple[str, ...] = ()
@@ -175,7 +175,7 @@ class Question:
     cluster: str = ""
     """Paired tests treat questions of one cluster as dependent; empty: the questions of a row."""
     keys: Mapping[str, Any] = field(default_factory=dict)
-    """What the suite's graders need besides the gold answers."""
+    """Data for the suite's graders in addition to the gold answers."""
     weight: float = 1.0
     """The question's weight in a weighted measure of its suite."""
     is_independent: bool = False

@@ -1,4 +1,4 @@
-"""What can be plugged in: memory systems, judges and test-takers, as structural protocols.
+"""The plug-in points as structural protocols: memory systems, judges and test-takers.
 
 No base class is needed. Every method may be sync or `async`.
 """

@@ -356,7 +356,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where the rows of suites are: one folder for all of them, and those of single suites."""
+    """The folders of the suites' rows: one for all suites, and those of single suites."""
 
     every: Path | None = None
     """Of each suite without a folder of its own; None for the rows that are shipped."""

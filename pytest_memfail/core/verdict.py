@@ -1,4 +1,4 @@
-"""What the judge decided: a result per stage, a verdict per fact, a verdict per question."""
+"""The results of judging: a result per stage, a verdict per fact, a verdict per question."""
 
 from __future__ import annotations
 
@@ -97,8 +97,7 @@ class Verdict:
     facts: tuple[FactVerdict, ...] = ()
     answer: StageResult = UNREACHED
     vacuous: bool = False
-    """Passed only because there was nothing to misuse: the essay of a misleading question, or a state that was taken
-    back."""
+    """Passed only because there was nothing to misuse: the essay of a misleading question, or a retracted state."""
     credited: bool | None = None
     """Whether the raw answer matched, even if a fact failed (option letters); None if there is none."""
     label: str | None = None
@@ -121,8 +120,8 @@ def fact_verdict(
 ) -> FactVerdict:
     """Return the verdict of one fact, decided by its first stage that did not pass.
 
-    A state that was taken back may be missing from the store. If the store says that it ended, the memories shown must
-    say so too; if the store says nothing, they need not.
+    A retracted state may be missing from the store. If the store says that it ended, the memories shown must say so too; if
+    the store says nothing, they need not.
     """
     if retrieval.vacuous and not storage.vacuous:
         retrieval = replace(retrieval, outcome="failed", vacuous=False)
@@ -145,7 +144,7 @@ def question_verdict(
 ) -> Verdict:
     """Return the verdict of a question: the worst of its facts, then the answer stage.
 
-    A question passes vacuously if it is only about states that were taken back and memory holds nothing about them: a
+    A question passes vacuously if it is only about retracted states and memory holds nothing about them: a
     system that deletes looks the same as one that never stored. A misleading question passes vacuously if its expected
     essay was not stored or not retrieved: the model could not misuse what it did not see. A summary error stays one.
 

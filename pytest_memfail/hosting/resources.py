@@ -1,4 +1,4 @@
-"""What all stores of a process share: the judge, the limits, the journal."""
+"""The resources that all stores of a process share: the judge, the limits, the journal."""
 
 from __future__ import annotations
 

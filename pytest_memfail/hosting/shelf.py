@@ -146,7 +146,7 @@ class Reuse:
         try:
             await self._lane.call("restore", self._system.restore, copy / DATA)
         except MemorySystemError as error:
-            raise SnapshotError(f"{error}; the kept store is {place}: remove it to fill the store anew") from error
+            raise SnapshotError(f"{error}; the kept store is {place}: remove it to fill the store again") from error
         self._expected = place, listing
         return True
 
@@ -159,7 +159,7 @@ class Reuse:
         if digest_of(listing) != digest:
             raise SnapshotError(
                 f"after restore() of {place} get_all_memories() lists {len(listing.memories)} entries that are not those kept; "
-                "fix restore() (memfail check-system), or remove that folder to fill the store anew"
+                "fix restore() (memfail check-system), or remove that folder to fill the store again"
             )
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
@@ -300,4 +300,4 @@ def _files(folder: Path) -> dict[str, str]:
 
 
 def _damaged(place: Path, what: str) -> SnapshotError:
-    return SnapshotError(f"the kept store {place} is damaged: {what}; remove that folder to fill the store anew")
+    return SnapshotError(f"the kept store {place} is damaged: {what}; remove that folder to fill the store again")

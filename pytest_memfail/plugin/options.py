@@ -180,7 +180,7 @@ class Given:
 
     @property
     def parts(self) -> list[str]:
-        """What stands between commas."""
+        """The parts between commas."""
         return [part.strip() for part in str(self.value or "").split(",") if part.strip()]
 
     def wrong(self, expected: str, got: object = None) -> pytest.UsageError:
@@ -194,7 +194,7 @@ _ON_OFF: Final = {
     **dict.fromkeys(("on", "yes", "true", "1"), True),
     **dict.fromkeys(("", "off", "no", "false", "0"), False),
 }
-"""What an option with an optional value may say instead of one."""
+"""Words that an option with an optional value accepts instead of one."""
 
 # -- parsers -------------------------------------------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ def texts(given: Given) -> tuple[str, ...]:
 
 
 def a_list(given: Given) -> tuple[str, ...]:
-    """Return what stands between commas."""
+    """Return the parts between commas."""
     return tuple(given.parts)
 
 

@@ -194,10 +194,10 @@ class Shift:
     measure: str
     record: int
     clusters: int
-    """Number of clusters of questions that stand and fall together."""
+    """Number of clusters of dependent questions."""
     difference: float
     interval: tuple[float, float] | None
-    """95 %, by a paired bootstrap over clusters; None for too few."""
+    """The 95 % interval, by a paired bootstrap over clusters; None for too few clusters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +216,13 @@ class SideBySide:
     suites: tuple[tuple[int, SuiteRecord], ...] = ()
     """The results of the suites' own measures, each with the index of its record."""
     shifts: tuple[Shift, ...] = ()
-    """How these measures differ from those of the first record, where the suites are installed."""
+    """Differences of these measures from those of the first record, for installed suites."""
 
 
 def side_by_side(records: Sequence[Loaded]) -> SideBySide:
     """Compare several records; the others are tested against the first.
 
-    Raises `UsageError` if the data of the records differ: their questions are not the same.
+    Raises `UsageError` if the records have different data, and so different questions.
     """
     for other in records[1:]:
         for name, before, now in differences(records[0].header, other.header):
@@ -329,7 +329,7 @@ def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool)
 
 
 def _shifts(record: int, first: Loaded, other: Loaded) -> Iterator[Shift]:
-    """Yield the differences of the measures that two records have in common, but for counts."""
+    """Yield the differences of the common measures of two records, except counts."""
     if first.protocol != other.protocol:
         return
     for suite in first.suites:

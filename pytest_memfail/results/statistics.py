@@ -15,11 +15,11 @@ from typing import Final
 from pytest_memfail.records import Paired, Rate
 
 RESAMPLES: Final = 1000
-"""How often a bootstrap draws; a fifth of it for many clusters, where a measure takes long."""
+"""The number of bootstrap draws; a fifth of it for many clusters, for which a measure takes long."""
 MANY_CLUSTERS: Final = 1000
 FEWEST_CLUSTERS: Final = 5
 OFTEN: Final = 0.9
-"""The share of the draws that must have a value."""
+"""The minimum share of draws that must have a value."""
 
 
 def wilson(count: int, n: int, confidence: float = 0.95) -> Rate:
@@ -137,7 +137,7 @@ def correct_together(pairs: Sequence[Paired]) -> list[Paired]:
 
 
 def bootstrap(n: int, statistic: Callable[[Sequence[int]], float | None], *, seed: int) -> tuple[float, float] | None:
-    """Return the 95 % percentile interval of a statistic of n things, each drawn again and again with repetition.
+    """Return the 95 % percentile interval of a statistic of n things, by drawing n of them with replacement.
 
     `statistic` takes the indices drawn and returns None if it has no value for them. Returns None for fewer than
     `FEWEST_CLUSTERS` things, and if the statistic often has no value: such an interval would mean nothing.

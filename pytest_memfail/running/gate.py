@@ -1,4 +1,4 @@
-"""Keep the gate of a run: read what it compares with, decide, and save the run as a baseline."""
+"""The gate of a run: read baseline and anchor, decide, and save the run as a baseline."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Gatekeeper:
     def __init__(
         self, run: Run, header: Callable[[], Header], shown: Callable[[Path], str], *, is_planned: bool
     ) -> None:
-        """Check the options of the gate, and read what the run is compared with.
+        """Check the options of the gate, and read baseline and anchor.
 
         Args:
             run: the run.
             header: returns the header of its record.
             shown: returns a path as the user sees it.
-            is_planned: whether nothing will be asked, only shown; only questions are gated.
+            is_planned: whether the run only lists its items; only questions are gated.
 
         Raises `UsageError` if the options are wrong, and `BaselineRefused` if the run cannot be compared with the baseline,
         unless it replaces it.
@@ -54,7 +54,7 @@ class Gatekeeper:
         self._baseline, self._anchor = baseline, anchor
         self._expressions = expressions if asked else []
         self.lacks_baseline: str | None = None
-        """Why the comparison that was asked for is impossible; None if it is possible or was not asked for."""
+        """Why the requested comparison is impossible; None if it is possible or was not requested."""
         if unfit:
             self.lacks_baseline = unfit
         elif asked and settings.anchor is not None and anchor is None:
@@ -67,7 +67,7 @@ class Gatekeeper:
             if self.lacks_baseline is not None:
                 self.lacks_baseline += "--memfail-save-baseline)"
         self.fails_closed = self.lacks_baseline is not None and not unfit and in_ci()
-        """Whether the run must not begin: in CI a gate without the baseline that it needs fails."""
+        """Whether the run must not start: in CI, a gate without its baseline fails."""
 
     def _check_paths(self) -> None:
         settings = self._run.settings
