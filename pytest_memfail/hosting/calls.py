@@ -8,7 +8,7 @@ import inspect
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -95,6 +95,10 @@ class DaemonPool(Executor):
 
 class ModelCalls(Protocol):
     """The calls of models that a memory system makes by itself, where somebody watches them."""
+
+    @property
+    def spent(self) -> Mapping[str, int]:
+        """Return what they cost so far, by kind."""
 
     @property
     def failures(self) -> int:

@@ -32,6 +32,11 @@ class StoreCalls:
         """The base URL of this store."""
 
     @property
+    def spent(self) -> dict[str, int]:
+        """Return the calls, cache hits and tokens that came by this store's own address."""
+        return dict(self._callers[0].spent)
+
+    @property
     def failures(self) -> int:
         """Return the number of failed calls of the process so far."""
         return self._relay.failures

@@ -84,6 +84,8 @@ class Caller:
     def __init__(self, unit: str = "") -> None:
         """`unit` is the name of the store, the same in every run."""
         self.unit = unit
+        self.spent = dict.fromkeys(("calls", "cache_hits", "prompt_tokens", "completion_tokens"), 0)
+        """Its calls and tokens so far."""
         self.faults: dict[bytes, tuple[int, ModelCallError]] = {}
         """The requests that have no reply, each with the number of its last failure."""
         self._requests: dict[str, dict[str, int]] = {}
@@ -151,7 +153,7 @@ class Relay:
         fault: ModelCallError | None = None
         try:
             asked = self._asked(call, caller)
-            response = self._passed_on(call) if asked is None else self._answered(asked)
+            response = self._passed_on(call, caller) if asked is None else self._answered(asked, caller)
             if response.status in FAULTS or response.status >= 500:
                 fault = EndpointError(
                     f"{self.address.host} answered {response.status} to {call}: {self._said(response)}"
@@ -226,12 +228,13 @@ class Relay:
 
     # -- where replies come from -------------------------------------------------------------------------------------
 
-    def _answered(self, asked: _Asked) -> Response:
+    def _answered(self, asked: _Asked, caller: Caller) -> Response:
         """Return a kept reply, else the endpoint's. Raise a `ModelCallError` without one."""
         asks_model = asked.call.method == "POST"
         if (found := self._kept(asked)) is not None:
             if asks_model:
                 self.ledger.record_hit(MEMORY_STAGE, asked.model)
+                self._count(caller, "cache_hits", Usage())
             return asked.response(found)
         if self.cache is not None and self.cache.mode == "only":
             self.ledger.record_failure(MEMORY_STAGE, asked.model)
@@ -241,7 +244,7 @@ class Relay:
                 "with --memfail-replay-ignore"
             )
         if asks_model:
-            response = self._paid(asked.call, asked.model, json.dumps(asked.body).encode())
+            response = self._paid(asked.call, caller, asked.model, json.dumps(asked.body).encode())
         else:
             response = self._sent(asked.call, asked.call.content)
         if response.status != 200:
@@ -298,15 +301,19 @@ class Relay:
             reply = CachedReply(mask_known(json.dumps(value, ensure_ascii=True)), usage)
             self.cache.put(_digest(f"{endpoint} {key}"), endpoint=endpoint, model=asked.model, reply=reply)
 
-    def _passed_on(self, call: Call) -> Response:
+    def _passed_on(self, call: Call, caller: Caller) -> Response:
         """Pass on a request whose reply cannot be kept. Raise `CacheMissError` if calls are forbidden."""
         if self.cache is not None and self.cache.mode == "only":
             raise CacheMissError(
                 f"{call} is not kept, and --memfail-cache=only forbids calls; kept are {', '.join(sorted(KEEPS))}"
             )
-        return self._sent(call, call.content) if call.method == "GET" else self._paid(call, call.path, call.content)
+        return (
+            self._sent(call, call.content)
+            if call.method == "GET"
+            else self._paid(call, caller, call.path, call.content)
+        )
 
-    def _paid(self, call: Call, model: str, content: bytes) -> Response:
+    def _paid(self, call: Call, caller: Caller, model: str, content: bytes) -> Response:
         """Send a request when the budget allows it, and record its cost. Raise `BudgetError` if it does not."""
         ledger, held = self.ledger, None
         if ledger.has_budget:
@@ -320,7 +327,9 @@ class Relay:
             if response.status != 200:
                 ledger.record_failure(MEMORY_STAGE, model)
                 return response
-            ledger.record_call(MEMORY_STAGE, model, _usage_of(response), time.perf_counter() - started)
+            usage = _usage_of(response)
+            ledger.record_call(MEMORY_STAGE, model, usage, time.perf_counter() - started)
+            self._count(caller, "calls", usage)
             return response
         except ModelCallError:
             ledger.record_failure(MEMORY_STAGE, model)
@@ -355,6 +364,12 @@ class Relay:
         return Response(
             got.status_code, got.content, {name: got.headers[name] for name in RETURNED if name in got.headers}
         )
+
+    def _count(self, caller: Caller, what: str, usage: Usage) -> None:
+        with self._lock:
+            caller.spent[what] += 1
+            caller.spent["prompt_tokens"] += usage.prompt_tokens
+            caller.spent["completion_tokens"] += usage.completion_tokens
 
     def _connected(self) -> Any:
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from pytest_memfail.core import (
@@ -109,6 +110,7 @@ def store_record(
     shared_with: str | None = None,
     described: Mapping[str, str],
     restored: bool = False,
+    model_calls: Mapping[str, int] = MappingProxyType({}),
 ) -> StoreRecord:
     """Return a finished store without known secrets."""
     found = StoreRecord(
@@ -123,6 +125,7 @@ def store_record(
         late=late,
         shared_with=shared_with,
         system=mask_options(described),
+        model_calls=dict(model_calls),
         listings=(tuple(map(_memory, listings[0].memories)),) if len(listings) == 1 and not listings[0].number else (),
         history=_history(listings) if len(listings) > 1 or any(listing.number for listing in listings) else (),
     )

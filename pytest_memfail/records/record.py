@@ -219,7 +219,7 @@ class ChangeRecord(Part):
 class StoreRecord(Part):
     """A store, with every listing that its questions were judged by."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"history", "late"})
+    optional: ClassVar[frozenset[str]] = frozenset({"history", "late", "model_calls"})
 
     store: str
     task: str
@@ -234,6 +234,8 @@ class StoreRecord(Part):
     """The number of added entries that contain text stored before the first question."""
     shared_with: str | None = None
     system: Line = field(default_factory=dict)
+    model_calls: Line = field(default_factory=dict)
+    """Calls, cache hits and tokens that came by the store's own address of the proxy."""
     listings: tuple[tuple[MemoryRecord, ...], ...]
     """The store's only listing, or none; empty in the process that collects a run: only the file holds listings."""
     history: tuple[ChangeRecord, ...] = ()

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from pytest_memfail.core import MemfailError, MemorySystemError, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
-from pytest_memfail.hosting import Journal, Limits, Outcomes, Resources, Shelf, StoreReport, TokenRules
+from pytest_memfail.hosting import Journal, Limits, ModelCalls, Outcomes, Resources, Shelf, StoreReport, TokenRules
 from pytest_memfail.records import StoreRecord, store_record
 from pytest_memfail.running.journals import DEATHS, FileJournal, suspects_of, unfinished_fills
 from pytest_memfail.running.models import LEDGER_FILE, Models, open_ledger
@@ -170,7 +170,7 @@ class Runtime:
         try:
             report = self._engine.wait(opened.run.finish())
             if opened.replayed:  # otherwise it was started ahead, and the run stopped before an item waited for it
-                yield _store_record(self.run.unit(unit_id), report)
+                yield _store_record(self.run.unit(unit_id), report, opened.run.job.models)
         finally:
             shutil.rmtree(opened.path, ignore_errors=True)
 
@@ -356,7 +356,8 @@ def unit_digest(unit: Unit) -> str:
     return hashlib.sha256(unit.id.encode()).hexdigest()[:8]
 
 
-def _store_record(unit: Unit, report: StoreReport) -> StoreRecord:
+def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None) -> StoreRecord:
+    spent = {} if models is None else models.spent
     return store_record(
         unit.plan.id,
         report.task,
@@ -369,4 +370,5 @@ def _store_record(unit: Unit, report: StoreReport) -> StoreRecord:
         shared_with=report.shared_with,
         described=report.described,
         restored=report.restored,
+        model_calls=spent if any(spent.values()) else {},
     )

@@ -90,7 +90,7 @@ def test_a_run_is_replayed_on_another_day_without_a_key_and_an_endpoint(asking, 
     if own:
         monkeypatch.setenv("OWN", "1")
     first = asking.run(*TASK, "--memfail-proxy", "--memfail-record=first.jsonl", system="asking")
-    verdicts, models, _ = recorded(asking, "first.jsonl")
+    verdicts, models, first_text = recorded(asking, "first.jsonl")
     assert len(verdicts) == 4
     assert len(set(verdicts.values())) > 1
     (row,) = models
@@ -98,6 +98,9 @@ def test_a_run_is_replayed_on_another_day_without_a_key_and_an_endpoint(asking, 
     assert row["calls"] == endpoint.calls > 4
     assert row["prompt_tokens"] > 0 < row["cost"]
     first.stdout.fnmatch_lines([f"memory by gpt-4o-mini * {row['calls']} * 0 *"])
+    (store,) = [line for line in map(json.loads, first_text.splitlines()) if line["type"] == "store"]
+    own_calls = {name: row[name] for name in ("calls", "cache_hits", "prompt_tokens", "completion_tokens")}
+    assert store.get("model_calls") == (own_calls if own else None)
     assert os.environ["OPENAI_BASE_URL"] == endpoint.url
     estimated = ["estimate", "--system=asking", "--tasks=long_hop", "--data=data", "--cache-dir=.pytest_cache"]
     assert main(estimated) == 0

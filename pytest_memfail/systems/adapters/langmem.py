@@ -35,10 +35,11 @@ class LangMem:
         from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
         self._settings = settings
-        self._model = ChatOpenAI(model=settings["llm"], base_url=context.base_url)
+        endpoint: dict[str, Any] = {"base_url": context.base_url} if context.base_url else {}  # else the environment's
+        self._model = ChatOpenAI(model=settings["llm"], **endpoint)
         self._embeddings = OpenAIEmbeddings(
             model=settings["embedding"],
-            base_url=context.base_url,
+            **endpoint,
             dimensions=int(settings["dimensions"]) if settings["dimensions"] else None,
             # the length check sends token numbers instead of text, which only OpenAI's own endpoint accepts
             check_embedding_ctx_length=False,
