@@ -76,7 +76,7 @@ def warnings_of(episode: Episode) -> Iterator[Fault]:
     for at, session in enumerate(episode.sessions):
         text = session.text
         if session.is_filler:
-            for value in sorted(value for value in values if fold(value) in fold(text) and states(text, value)):
+            for value in sorted(v for v in values if fold(v) in session.folded and states(text, v)):
                 yield f"sessions.{at}", f"a filler session holds a gold value: {short(value)}"
         for number, fact in enumerate(session.facts):
             if fact.value and not states(text, fact.value):

@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pytest_memfail.core import RowError
-from pytest_memfail.grading import contains, fold, marks_removal, verbatim
+from pytest_memfail.grading import contains, fold, marks_removal, sentences, verbatim
 from pytest_memfail.reading import JsonRow, read_json_rows, short
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]
@@ -153,6 +154,21 @@ class Session(_Model):
     def text(self) -> str:
         """Return all messages, one per line."""
         return "\n".join(turn.content for turn in self.conversation)
+
+    @cached_property
+    def folded(self) -> str:
+        """Return all messages as texts are compared."""
+        return fold(self.text)
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """Return the sentences of all messages."""
+        return sentences(self.text)
+
+    def may_state(self, value: str) -> bool:
+        """Return whether the session could state a value, by its longest word: a cheap test before `states`."""
+        parts = re.findall(r"[a-z0-9]+", fold(value))
+        return max(parts, key=len, default="").removesuffix("s") in self.folded
 
     def turn_of(self, fact: Fact, *, is_removal: bool = False) -> str:
         """Return the message of the user that states a fact.

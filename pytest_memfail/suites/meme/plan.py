@@ -386,7 +386,8 @@ class _Facts:
         """Return the sentences that mention a value in the sessions before `until`: none of them states it as current."""
         if not value:
             return ()
-        said = (s for session in self.episode.sessions[:until] for s in sentences(session.text) if states(s, value))
+        sessions = (session for session in self.episode.sessions[:until] if session.may_state(value))
+        said = (s for session in sessions for s in session.sentences if states(s, value))
         return tuple(dict.fromkeys(said))
 
     def _value(self, entity: str, value: str, kind: str = "value", siblings: tuple[str, ...] = ()) -> Evidence:

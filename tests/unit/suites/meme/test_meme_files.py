@@ -10,7 +10,7 @@ from episodes import EPISODE, episode, question, write
 from pytest_memfail.core import RowError, SuiteFault, SuiteRequest, UnknownNameError, UsageError
 from pytest_memfail.suites import built_in_suite, choose_suites, suite_in
 from pytest_memfail.suites.meme import SUITE, shipped_episodes
-from pytest_memfail.suites.meme.files import Episode, Fact, Item, Session, read_episodes
+from pytest_memfail.suites.meme.files import Episode, Fact, Item, Session, read_episodes, states
 
 
 def loaded(folder, *episodes):
@@ -82,6 +82,28 @@ def test_the_turn_is_the_users_that_states_the_value(told):
     turns = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(contents)]
     session = Session.model_validate({"timestamp": "2023/03/13 (Mon) 09:22", "conversation": turns})
     assert session.turn_of(Fact(entity="bank", value="Feldpay", conveyed_in_turn=told)) == "We pay with Feldpay."
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("Tuesday", "On Tuesdays."),
+        ("Tuesdays", "Each Tuesday."),
+        ("O'Brien", "Ask Kim O\u2019Brien\u2019s cousin."),
+        ("10:40", "at 10:40"),
+        ("the Lissom automatic", "Your Lissom automatic."),
+        ("C++", "We write C++."),
+        ("Gold's Gym", "At Gold\u2019s Gym."),
+        ("\u00c9t\u00e9", "En \u00e9t\u00e9."),
+    ],
+)
+def test_a_session_that_states_a_value_may_state_it(value, text):
+    session = Session.model_validate(
+        {"timestamp": "2023/03/13 (Mon) 09:22", "conversation": [{"role": "user", "content": text}]}
+    )
+    assert states(text, value)
+    assert session.may_state(value)
+    assert session.sentences == [text]
 
 
 def test_a_turn_without_its_value_is_taken_by_its_number():
