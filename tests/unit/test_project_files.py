@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,10 @@ def test_every_file_that_the_architecture_names_is_there():
 
 def test_coverage_has_a_floor():
     assert 50 < PROJECT["tool"]["coverage"]["report"]["fail_under"] < 100
+
+
+def test_no_two_test_modules_have_one_name():
+    # pytest imports them by that name alone, except below tests/plugin, which is a package
+    folders = (REPOSITORY / "tests" / name for name in ("unit", "end_to_end", "heavy"))
+    names = Counter(path.name for folder in folders for path in folder.rglob("test_*.py"))
+    assert [name for name, number in names.items() if number > 1] == []
