@@ -176,7 +176,7 @@ class Relay:
         return response
 
     def fault(self, callers: tuple[Caller, ...], since: int, *, only_final: bool) -> ModelCallError | None:
-        """Return the last failure after the first `since` failures, unless a later try of the same request succeeded."""
+        """Return the earliest failure after the first `since` failures, unless a later try of the same request succeeded."""
         with self._lock:
             found = [
                 (number, error, caller)
@@ -186,7 +186,7 @@ class Relay:
             ]
         if not found:
             return None
-        _, error, caller = max(found, key=lambda one: one[0])
+        _, error, caller = min(found, key=lambda one: one[0])  # later ones may follow from the first
         # one client for all stores: the call may be that of a store beside this one
         return (
             error if caller.unit else type(error)(f"{error} (sent without the store's own address, context.base_url)")

@@ -20,12 +20,12 @@ _DAY: Final = "(?:Mon|Tue|Tues|Wed|Wednes|Thu|Thurs|Fri|Sat|Satur|Sun)(?:day)?"
 _MONTH: Final = "(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
 NAMED: Final[Mapping[str, str]] = {
     "today": "",  # made from the day of the request
-    "uuid": r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b",
-    "hash": r"\b(?=\w*\d)[0-9a-f]{32,128}\b",
-    "date": rf"(?:\b{_DAY},?\s)?(?:\b\d{{4}}[-/.]\d\d[-/.]\d\d|\b\d\d?[/.]\d\d?[/.]\d{{4}}"
+    "uuid": r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}|[0-9a-f]{32})(?![0-9A-Za-z])",
+    "hash": r"(?<![0-9A-Za-z])(?=[a-f]*\d)[0-9a-f]{32,128}(?![0-9A-Za-z])",
+    "date": rf"(?:\b{_DAY},?\s)?(?:(?<!\d)\d{{4}}[-/.]\d\d[-/.]\d\d|(?<!\d)\d\d?[/.]\d\d?[/.]\d{{4}}"
     rf"|\b{_MONTH}\.?\s\d\d?(?:st|nd|rd|th)?,?\s\d{{4}}|\b\d\d?(?:st|nd|rd|th)?\s{_MONTH}\.?,?\s\d{{4}}){DATE_TIME}",
     "time": rf"\b{TIME}",
-    "epoch": r"\b1[5-9]\d{8}(?:\d{3}(?:\d{3})?|\.\d+)?\b",
+    "epoch": r"(?<![0-9A-Za-z.])1[5-9]\d{8}(?:\d{3}(?:\d{3})?|\.\d+)?(?![0-9A-Za-z])",
 }
 """The named patterns."""
 DEFAULTS: Final = ("today", "uuid")
@@ -33,7 +33,7 @@ NONE: Final = "none"
 """Removes the defaults."""
 IDENTITIES: Final = ("uuid", "hash", "store")
 """Kinds that identify something: equal values must stay equal."""
-STORE: Final = r"\b[0-9a-f]{8}-(?:main|gw\d+)-\d+(?:-[0-9a-f]{8}|-\d+)?\b"
+STORE: Final = r"(?<![0-9A-Za-z])[0-9a-f]{8}-(?:main|gw\d+)-\d+(?:-[0-9a-f]{8}|-\d+)?(?![0-9A-Za-z])"
 """The id of a store, which contains the name of the process."""
 FORMATS: Final = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y",

@@ -46,6 +46,9 @@ def test_the_time_after_a_day_of_the_run_is_left_out_with_it(one: str, other: st
 def test_which_ids_are_the_same_stays_a_part_of_the_key() -> None:
     assert key(f"{ONE} {TWO} {ONE}", "2026-11-28") == key(f"{TWO} {ONE} {TWO}", "2026-11-28")
     assert key(f"{ONE} {TWO} {ONE}", "2026-11-28") != key(f"{ONE} {TWO} {TWO}", "2026-11-28")
+    assert key(f"<session_{ONE}>", "2026-11-28") == key(f"<session_{TWO}>", "2026-11-28")
+    bare = f"<instance id={ONE.replace('-', '')}>"
+    assert key(bare, "2026-11-28") == key(bare.replace(ONE.replace("-", ""), TWO.replace("-", "")), "2026-11-28")
     store = "a1b2c3d4-main-1 and a1b2c3d4-main-1-0a1b2c3d"
     assert key(store, "2026-11-28") == key(store.replace("main-1", "gw1-7"), "2026-11-28")
 
