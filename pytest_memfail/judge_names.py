@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pytest_memfail import discovery
-from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
+from pytest_memfail.core import UnknownNameError, UsageError, fingerprint, one_line, os_reason
 
 if TYPE_CHECKING:
     from pytest_memfail.core import AnswerKind, Judge, Kind, Suite
@@ -25,8 +24,6 @@ OFFLINE: Final = "offline"
 CASCADE: Final = OFFLINE + "+"
 GROUP: Final = "pytest_memfail.judges"
 _WEIGHTS: Final = Path(__file__).parent / "judges" / "offline" / "weights.json.gz"
-DIGITS: Final = 10
-"""The number of SHA-256 digits that identify weights."""
 STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
 
@@ -221,7 +218,7 @@ def judge_weights(name: str, judge_options: Mapping[str, str]) -> str | None:
         return None
     found = [_WEIGHTS, *([Path(judge_options["weights"])] if "weights" in judge_options else [])]
     try:  # without loading the judge, because the process that starts a run may not judge anything
-        return "+".join(hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS] for path in found)
+        return "+".join(fingerprint(path.read_bytes()) for path in found)
     except OSError as error:
         raise UsageError(f"weights={found[-1]}: cannot be read ({os_reason(error)})") from None
 

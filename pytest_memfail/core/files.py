@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 import tempfile
@@ -173,6 +174,11 @@ def is_fresh(path: Path) -> bool:
         return time.time() - path.stat().st_mtime < FRESH_SECONDS
     except OSError:
         return False
+
+
+def fingerprint(content: bytes) -> str:
+    """Return the ten digits that identify the content of a file, such as weights of a judge."""
+    return hashlib.sha256(content).hexdigest()[:10]
 
 
 def os_reason(error: Exception) -> str:

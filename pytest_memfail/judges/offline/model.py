@@ -8,7 +8,6 @@ there. Each averages boosted trees and a logistic regression, and is calibrated 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import UsageError, one_line, os_reason
+from pytest_memfail.core import UsageError, fingerprint, one_line, os_reason
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,11 +131,6 @@ def shipped_model() -> Model:
 def weights_in_use() -> str:
     """Return the fingerprint of the shipped weights."""
     return fingerprint(files(__package__).joinpath(WEIGHTS).read_bytes())
-
-
-def fingerprint(content: bytes) -> str:
-    """Return the digits that identify weights."""
-    return hashlib.sha256(content).hexdigest()[:10]
 
 
 def corrected_model(path: Path) -> Model:
