@@ -9,6 +9,7 @@ from pytest_memfail.core import one_line
 from pytest_memfail.records import Rate
 from pytest_memfail.report.gate import p_value
 from pytest_memfail.report.suites import score_text
+from pytest_memfail.report.tables import table
 from pytest_memfail.report.text import amount, tokens_each
 from pytest_memfail.results import OverSeeds, Row, SeedMean, Shift, SideBySide
 
@@ -37,24 +38,32 @@ def comparison(found: SideBySide) -> Iterator[str]:
     )
     yield f"{'% [95 % interval]':<{wide + 2}}{'n':>5} {found.measure:<16}{names}"
     for row in found.rows:
-        cells = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
+        shares = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
         name = row.task if row.record == 0 else ""
-        yield f"{name:<{wide}}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{cells}"
+        yield f"{name:<{wide}}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{shares}"
     for title, cell in BESIDE.items():
         values = {(row.task, row.record): cell(row) for row in found.rows}
         if set(values.values()) == {"-"}:
             continue
-        width = max(9, 2 + max(map(len, values.values())))
+        tasks = dict.fromkeys(row.task for row in found.rows)
+        cells = {task: [values.get((task, i), "-") for i in range(len(letters))] for task in tasks}
         yield ""
-        yield f"{title:<{wide + 1}}" + "".join(f"{letter:>{width}}" for letter in letters)
-        for task in dict.fromkeys(row.task for row in found.rows):
-            yield f"{task:<{wide + 1}}" + "".join(f"{values.get((task, i), '-'):>{width}}" for i in range(len(letters)))
+        yield from _beside(title, letters, cells, wide + 1)
     yield ""
-    yield f"{'paired, ' + found.measure:<{wide + 2}}{'n':>5}{'better':>9}{'worse':>8}{'p (exact, by row)':>20}"
-    for flips in found.flips:
-        name = flips.task if flips.record == 1 else ""
-        pair = f"{letters[0]}{letters[flips.record]}"
-        yield f"{name:<{wide}}{pair:<2}{flips.n:>5}{flips.better:>9}{flips.worse:>8}{p_value(flips.p):>20}"
+    yield from table(
+        [f"paired, {found.measure}", "n", "better", "worse", "p (exact, by row)"],
+        [
+            (
+                f"{flips.task if flips.record == 1 else '':<{wide}}{letters[0]}{letters[flips.record]}",
+                str(flips.n),
+                str(flips.better),
+                str(flips.worse),
+                p_value(flips.p),
+            )
+            for flips in found.flips
+        ],
+        [wide + 2, 5, 9, 8, 20],
+    )
     if not found.flips:
         yield "no question was decided in both"
     if found.suites:
@@ -80,11 +89,19 @@ def beside_measures(found: SideBySide, letters: Sequence[str]) -> Iterator[str]:
         for score in suite.scores:
             if score.value is not None:
                 rows.setdefault((suite.name, suite.k, score.name), {})[record] = score_text(score)
-    width = max(9, 2 + max((len(text) for cells in rows.values() for text in cells.values()), default=0))
-    yield f"{'measures':<32}" + "".join(f"{letter:>{width}}" for letter in letters)
-    for (name, k, measure), cells in rows.items():
-        title = f"{name}.{measure}" + (f" k={k}" if len(ks) > 1 else "")
-        yield f"{title:<32}" + "".join(f"{cells.get(i, '-'):>{width}}" for i in range(len(letters)))
+    cells = {
+        f"{name}.{measure}" + (f" k={k}" if len(ks) > 1 else ""): [of.get(i, "-") for i in range(len(letters))]
+        for (name, k, measure), of in rows.items()
+    }
+    yield from _beside("measures", letters, cells, 32)
+
+
+def _beside(title: str, letters: Sequence[str], cells: Mapping[str, Sequence[str]], least: int) -> Iterator[str]:
+    """Yield a table with a column of the same width for each record; the column of names has at least the given width."""
+    width = max(9, 2 + max((len(text) for row in cells.values() for text in row), default=0))
+    yield from table(
+        [title, *letters], [[name, *row] for name, row in cells.items()], [least, *(width for _ in letters)]
+    )
 
 
 def shift_name(found: SideBySide, shift: Shift) -> str:

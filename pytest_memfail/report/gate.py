@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_memfail.core import counted, one_line
 from pytest_memfail.records import Check, Comparison, Flip, Gate, Paired
+from pytest_memfail.report.tables import table
 from pytest_memfail.results import SHOWN_TOKENS
 
 WIDTH: Final = 100
@@ -149,13 +150,26 @@ def _detectable(result: Gate, comparison: Comparison) -> Iterator[str]:
 
 
 def _table(comparison: Comparison, against: str, full: bool) -> Iterator[str]:
-    yield f"{f'passed, against {against}':<28}{'n':>6}{'before -> now, %':>18}{'worse':>8}{'better':>8}{'p':>11}{'p (Holm)':>11}"
-    for pair in (*comparison.tasks, *([comparison.total] if len(comparison.tasks) > 1 else [])):
-        corrected = "" if pair.corrected is None else p_value(pair.corrected)
-        yield (
-            f"{pair.name:<28}{pair.n:>6}{_before_and_now(comparison, pair):>18}{pair.worse:>8}{pair.better:>8}"
-            f"{p_value(pair.p):>11}{corrected:>11}"
-        ).rstrip()
+    pairs = (*comparison.tasks, *([comparison.total] if len(comparison.tasks) > 1 else []))
+    head, *lines = table(
+        [f"passed, against {against}", "n", "before -> now, %", "worse", "better", "p", "p (Holm)"],
+        [
+            (
+                pair.name,
+                str(pair.n),
+                _before_and_now(comparison, pair),
+                str(pair.worse),
+                str(pair.better),
+                p_value(pair.p),
+                "" if pair.corrected is None else p_value(pair.corrected),
+            )
+            for pair in pairs
+        ],
+        [28, 6, 18, 8, 8, 11, 11],
+    )
+    yield head
+    for pair, line in zip(pairs, lines, strict=True):
+        yield line
         if full:
             for verdict in comparison.verdicts.get(pair.name, ()):
                 yield f"  {verdict.name}: {verdict.worse} more, {verdict.better} fewer, two-sided p {p_value(verdict.p)}"

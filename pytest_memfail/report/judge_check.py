@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pytest_memfail.report.tables import table
+
 WIDTH: Final = 100
 NAME: Final = 24
 """The minimum width of the column of names."""
@@ -31,23 +33,23 @@ def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
     yield f"judge {measures['judge']}, protocol {measures['protocol']}"
     yield ""
     wide = _name_width(measures)
-    yield f"{'':{wide}}" + "".join(f"{title:>9}" for _, title in COLUMNS)
-    for task, found in measures["tasks"].items():
-        yield _row(task, found, wide)
-    for half, found in measures.get("splits", {}).items():
-        yield _row(f"all, {half} half", found, wide)
-    yield _row("all", measures["overall"], wide)
+    groups = {**measures["tasks"], **{f"all, {half} half": found for half, found in measures.get("splits", {}).items()}}
+    groups["all"] = measures["overall"]
+    rows = [_row(name, found) for name, found in groups.items()]
+    yield from table(["", *(title for _, title in COLUMNS)], rows, [wide, *(9 for _ in COLUMNS)])
     yield LEGEND
     yield ""
     confusion = measures["overall"]["confusion"]
-    yield f"{'label (down), judge':{NAME}}" + "".join(f"{name:>15}" for name in next(iter(confusion.values())))
-    for label, said in confusion.items():
-        yield f"{label:{NAME}}" + "".join(f"{count:>15}" for count in said.values())
+    names = list(next(iter(confusion.values())))
+    rows = [[label, *map(str, said.values())] for label, said in confusion.items()]
+    yield from table(["label (down), judge", *names], rows, [NAME, *(15 for _ in names)])
     if measures["bands"]:
         yield ""
-        yield f"{'confidence':{NAME}}{'facts':>9}{'accepted':>10}"
-        for band in measures["bands"]:
-            yield f"{band['from']:.2f} to {band['to']:.2f}{'':{NAME - 12}}{band['facts']:>9}{band['accepted']:>10.1%}"
+        rows = [
+            [f"{band['from']:.2f} to {band['to']:.2f}", str(band["facts"]), f"{band['accepted']:.1%}"]
+            for band in measures["bands"]
+        ]
+        yield from table(["confidence", "facts", "accepted"], rows, [NAME, 9, 10])
     if "replies" in measures:
         yield from _replies(measures["replies"], _name_width(measures))
     if "mutation_score" in measures:
@@ -56,41 +58,37 @@ def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
 
 
 def _replies(found: Mapping[str, Any], least: int) -> Iterator[str]:
-    wide = max([least, *map(len, found["groups"])])
+    rows = [[name, *(str(row[key]) for key in ("n", "decided", "right"))] for name, row in found["groups"].items()]
     yield ""
-    yield f"{'replies':{wide}}{'n':>9}{'decided':>9}{'right':>9}"
-    for name, row in found["groups"].items():
-        yield f"{name:{wide}}{row['n']:>9}{row['decided']:>9}{row['right']:>9}"
+    yield from table(["replies", "n", "decided", "right"], rows, [least, 9, 9, 9])
     yield "decided: not left to a model; right: of these, graded as labelled"
     for wrong in found["disagreements"]:
         yield from _wrapped(f"{wrong['case_id']}: {wrong['label']}, graded {wrong['outcome']}: {wrong['reason']}", "  ")
 
 
 def _kinds(measures: Mapping[str, Any]) -> Iterator[str]:
-    wide = _name_width(measures)
-    yield ""
-    yield f"{'planted fault':32}{'task':{wide}}{'facts':>9}{'named':>10}"
-    for found in measures["kinds"]:
-        yield f"{found['kind']:32}{found['task']:{wide}}{found['facts']:>9}{found['accepted']:>10.1%}"
     score = measures["mutation_score"]
-    yield f"{'mutation score (faults named)':{32 + wide + 9}}" + (f"{'-':>10}" if score is None else f"{score:>10.1%}")
+    rows = [[row["kind"], row["task"], str(row["facts"]), f"{row['accepted']:.1%}"] for row in measures["kinds"]]
+    rows.append(["mutation score (faults named)", "", "", "-" if score is None else f"{score:.1%}"])
+    yield ""
+    yield from table(["planted fault", "task", "facts", "named"], rows, [32, _name_width(measures), 9, 10], left=2)
 
 
 def _name_width(measures: Mapping[str, Any]) -> int:
     return max([NAME, *map(len, measures["tasks"])])
 
 
-def _row(name: str, found: Mapping[str, Any], wide: int) -> str:
-    cells = ""
+def _row(name: str, found: Mapping[str, Any]) -> list[str]:
+    cells = [name]
     for key, _ in COLUMNS:
         value = found[key]
         if value is None:
-            cells += f"{'-':>9}"
+            cells.append("-")
         elif isinstance(value, int):
-            cells += f"{value:>9}"
+            cells.append(str(value))
         else:
-            cells += f"{value:>9.2f}" if key in ("kappa", "macro_f1", "median_ms") else f"{value:>9.1%}"
-    return f"{name:{wide}}{cells}"
+            cells.append(f"{value:.2f}" if key in ("kappa", "macro_f1", "median_ms") else f"{value:.1%}")
+    return cells
 
 
 def _cases(measures: Mapping[str, Any], shown: int) -> Iterator[str]:

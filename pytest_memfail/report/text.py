@@ -25,6 +25,7 @@ from pytest_memfail.core import (
 from pytest_memfail.records import FactRecord, MemoryRecord, QuestionRecord, Rate
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
+from pytest_memfail.report.tables import table
 from pytest_memfail.results import Block, Summary, Tally, success
 
 WIDTH: Final = 100
@@ -381,42 +382,44 @@ def _stores(results: Summary) -> Iterator[str]:
     figures = [store for store in results.stores if store.stores]
     if not figures:
         return
-    wide = max([23, *(len(store.name) for store in figures)])
     yield ""
-    yield (
-        f"{'store':<{wide}}{'conversations':>13}{'s each':>10}{'memories':>11}{'tokens each':>13}"
-        f"{'retrieve p50':>15}{'p95':>13}"
+    yield from table(
+        ["store", "conversations", "s each", "memories", "tokens each", "retrieve p50", "p95"],
+        [
+            (
+                f.name,
+                str(f.conversations),
+                f"{f.fill_seconds / f.conversations:.4f}" if f.conversations else "-",
+                str(f.memories),
+                tokens_each(f.tokens, f.memories, exact=results.approximate is None),
+                _ms(f.retrieve_p50),
+                _ms(f.retrieve_p95),
+            )
+            for f in figures
+        ],
+        [22, 14, 10, 11, 13, 15, 13],
     )
-    for f in figures:
-        each = f"{f.fill_seconds / f.conversations:.4f}" if f.conversations else "-"
-        tokens = tokens_each(f.tokens, f.memories, exact=results.approximate is None)
-        yield (
-            f"{f.name:<{wide}}{f.conversations:>13}{each:>10}{f.memories:>11}{tokens:>13}"
-            f"{_ms(f.retrieve_p50):>15}{_ms(f.retrieve_p95):>13}"
-        )
     if restored := sum(f.restored for f in figures):
         yield f"restored, not filled: {restored} of {sum(f.stores for f in figures)} stores (seconds are of restoring)"
 
 
 def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the table of calls, tokens and cost by stage and model."""
-    yield f"{'model calls':<36}{'calls':>8}{'cache hits':>12}{'tokens in':>13}{'(cached)':>11}{'out':>9}{'USD':>10}"
-    for row in rows:
-        yield _model_row(f"{row['stage']} by {row['model']}", row, row["cost"])
+    lines = [_model_row(f"{row['stage']} by {row['model']}", row, row["cost"]) for row in rows]
     if len(rows) > 1:
         names = ("calls", "cache_hits", "prompt_tokens", "cached_tokens", "completion_tokens")
         total = {name: sum(row[name] for row in rows) for name in names}
         costs = [row["cost"] for row in rows if row["calls"]]
-        yield _model_row("all", total, None if None in costs else sum(costs))
+        lines.append(_model_row("all", total, None if None in costs else sum(costs)))
+    head = ["model calls", "calls", "cache hits", "tokens in", "(cached)", "out", "USD"]
+    yield from table(head, lines, [36, 8, 12, 13, 11, 9, 10])
 
 
-def _model_row(name: str, row: Mapping[str, Any], cost: float | None) -> str:
+def _model_row(name: str, row: Mapping[str, Any], cost: float | None) -> list[str]:
     # an unknown price is not 0, which would mean free
     usd = "unknown" if cost is None else f"{cost:.4f}"
-    return (
-        f"{one_line(name, 35):<36}{row['calls']:>8}{row['cache_hits']:>12}{row['prompt_tokens']:>13}"
-        f"{row['cached_tokens']:>11}{row['completion_tokens']:>9}{usd:>10}"
-    )
+    counts = (row[key] for key in ("calls", "cache_hits", "prompt_tokens", "cached_tokens", "completion_tokens"))
+    return [one_line(name, 35), *map(str, counts), usd]
 
 
 def _ms(seconds: float | None) -> str:
