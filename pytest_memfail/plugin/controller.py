@@ -191,7 +191,7 @@ class Reporting:
         """None before the first result."""
         self._questions: dict[str, QuestionRecord] = {}
         self._stores: list[StoreRecord] = []
-        """Without their listings, which only the file holds."""
+        """Without their listings if no page will show them."""
         self._results: Loaded | None = None
         """The header, the questions and the stores, at the end of the run."""
         self._record = RunRecord(run.settings.record, lambda path: _short(path, config))
@@ -284,7 +284,9 @@ class Reporting:
 
     def _keep(self, record: QuestionRecord | StoreRecord) -> None:
         if isinstance(record, StoreRecord):
-            self._stores.append(replace(record, listings=(), history=()))
+            # a page holds all listings at once in any case; without one, only the file holds them
+            has_page = any(path.suffix == ".html" for path in self._run.settings.reports)
+            self._stores.append(record if has_page else replace(record, listings=(), history=()))
         else:
             self._questions[record.id] = record
 

@@ -237,7 +237,7 @@ class StoreRecord(Part):
     model_calls: Line = field(default_factory=dict)
     """Calls, cache hits and tokens that came by the store's own address of the proxy."""
     listings: tuple[tuple[MemoryRecord, ...], ...]
-    """The store's only listing, or none; empty in the process that collects a run: only the file holds listings."""
+    """The store's only listing, or none; empty in the process that collects a run without a page."""
     history: tuple[ChangeRecord, ...] = ()
     """Several listings, in order, each as the difference from the one before."""
 

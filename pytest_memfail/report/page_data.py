@@ -6,14 +6,13 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, UsageError, escape_controls
+from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, escape_controls
 from pytest_memfail.records import FactRecord, MemoryRecord, QuestionRecord
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import why
-from pytest_memfail.results import Loaded, change_of, is_unsure, load_record, shown
+from pytest_memfail.results import Loaded, change_of, is_unsure, shown
 
 ORIGINS: Final = ("conversation_id", "session_id", "conversation", "source")
 """Metadata keys under which systems record the origin of a memory."""
@@ -60,17 +59,8 @@ def _pair(records: Sequence[Loaded], questions: Sequence[dict[str, Any]]) -> Non
 
 
 def _stores(index: int, record: Loaded, texts: dict[str, int]) -> Iterator[dict[str, Any]]:
-    """Yield the listings of each store. A run that just ended keeps them only in its file."""
-    stores = record.stores
-    if not any(store.listings or store.history for store in stores) and Path(record.path or ".").is_file():
-        try:
-            written = load_record(Path(record.path))
-        except UsageError:  # a missing file must not prevent the page
-            return
-        if written.header.started != record.header.started:  # another run has replaced it
-            return
-        stores = written.stores
-    for store in stores:
+    """Yield the listings of each store."""
+    for store in record.stores:
         changes = [(change.number, change.added, change.gone) for change in store.history]
         if store.listings:
             changes = [(0, store.listings[-1], ())]
