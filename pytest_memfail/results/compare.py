@@ -243,7 +243,7 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
             _row(tally, i, summaries[i], records[i].protocol, answered)
             for name in names
             for i in range(len(records))
-            if (tally := _tally(summaries[i], name)) is not None
+            if (tally := summaries[i].tally(name)) is not None
         ),
         flips=tuple(
             flips
@@ -297,12 +297,6 @@ def _row(tally: Tally, record: int, summary: Summary, protocol: str, answered: b
 
 def _columns(answered: bool) -> tuple[str, ...]:
     return FAILURES if answered else FAILURES[:3]
-
-
-def _tally(summary: Summary, name: str) -> Tally | None:
-    if name == TOTAL:
-        return summary.total
-    return next((tally for tally in summary.tasks if tally.name == name), None)
 
 
 def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool) -> Flips | None:

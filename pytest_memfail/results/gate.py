@@ -148,10 +148,7 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
             return Check(expression.text, task, OPEN, "no tokens were counted")
         outcome = FAILED if expression.holds(tokens) else PASSED
         return Check(expression.text, task, outcome, value=tokens, approximate=summary.approximate is not None)
-    rate = measured(tally, expression.measure, summary)
-    if rate.value is None:
-        return Check(expression.text, task, OPEN, "no question was graded")
-    return Check(expression.text, task, FAILED if expression.holds(rate.value) else PASSED, rate=rate)
+    return _of_rate(expression, task, measured(tally, expression.measure, summary))
 
 
 def _suite_measure(expression: Expression, task: str | None, summary: Summary) -> Check:
@@ -167,6 +164,10 @@ def _suite_measure(expression: Expression, task: str | None, summary: Summary) -
     else:
         outcome = FAILED if expression.holds(score.value) else PASSED
         return Check(expression.text, task, outcome, value=score.value)
+    return _of_rate(expression, task, rate)
+
+
+def _of_rate(expression: Expression, task: str | None, rate: Rate) -> Check:
     if rate.value is None:
         return Check(expression.text, task, OPEN, "no question was graded")
     return Check(expression.text, task, FAILED if expression.holds(rate.value) else PASSED, rate=rate)

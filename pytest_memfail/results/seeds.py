@@ -91,7 +91,7 @@ def _rates(group: dict[int, Loaded], task: str, answered: bool) -> tuple[dict[in
     rates, facts = {}, []
     for seed, record in group.items():
         summary = record.summary()
-        tally = summary.total if task == TOTAL else summary.tally(task)
+        tally = summary.tally(task)
         if tally is None:
             continue
         if (rate := success(tally, answered=answered, protocol=record.protocol).value) is not None:

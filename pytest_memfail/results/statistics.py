@@ -152,14 +152,6 @@ def bootstrap(n: int, statistic: Callable[[Sequence[int]], float | None], *, see
     return found[int(0.025 * len(found))], found[math.ceil(0.975 * len(found)) - 1]
 
 
-def fewest_flips(alpha: float = 0.05) -> int:
-    """Return how many questions must get worse, and none better, for p of the one-sided test to be below alpha."""
-    flips = 1
-    while 0.5**flips >= alpha:
-        flips += 1
-    return flips
-
-
 def power(n: int, drop: float, *, noise: float = 0.0, alpha: float = 0.05) -> float:
     """Return the chance that p of the one-sided test is below alpha on n paired questions.
 

@@ -177,8 +177,8 @@ class Summary:
         return self.blocks or (Block(MEMFAIL, self.tasks, self.total),)
 
     def tally(self, name: str) -> Tally | None:
-        """Return the tally of a task, of a part (`task.part`), or of a suite with parts; None if nothing of it was asked."""
-        known = {block.suite: block.total for block in self.tables}
+        """Return the tally of a task, of a part (`task.part`), of a suite with parts, or of all; None if nothing of it was asked."""
+        known = {TOTAL: self.total, **{block.suite: block.total for block in self.tables}}
         known |= {tally.name: tally for block in self.tables for tally in block.tasks}
         return known.get(name)
 
