@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.calibration import POINTS
-from pytest_memfail.core import CORRECT, UNGRADED, UNSURE, Evidence
+from pytest_memfail.core import CORRECT, UNGRADED, UNSURE, Evidence, counted
 from pytest_memfail.regrade import Recorded
 from pytest_memfail.suites import TASK_NAMES
 
@@ -161,4 +161,4 @@ def estimate_of(labelled: Sequence[tuple[Drawn, str]]) -> str:
         variance += part**2 * mean * (1 - mean) / len(right)
     error = Z95 * math.sqrt(variance)
     low, high = max(0.0, share - error), min(1.0, share + error)
-    return f"the judge is right about {share:.0%} of the facts of this run [{low:.0%}, {high:.0%}], by {n} labels"
+    return f"the judge is right about {share:.0%} of the facts of this run [{low:.0%}, {high:.0%}], by {counted(n, 'label')}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_memfail.calibration.cases import Case
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, UsageError
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, UsageError, counted
 from pytest_memfail.judges import KEPT, OfflineJudge, sigmoid, weights_in_use
 
 LEAST: Final = 50
@@ -63,7 +63,9 @@ def train_correction(cases: Sequence[Case], protocol: Any) -> Correction:
             stored, seen = judge.logits(evidence, store), judge.logits(evidence, store, shown)
             facts.append(_Fact(case.row, label.accepted, label.label, stored, seen))
     if len(facts) < LEAST:
-        raise UsageError(f"--train: got {len(facts)} labels, expected {LEAST} or more (memfail label makes them)")
+        raise UsageError(
+            f"--train: got {counted(len(facts), 'label')}, expected {LEAST} or more (memfail label makes them)"
+        )
     rows = sorted({fact.row for fact in facts})
     right = 0
     for fold in range(FOLDS):

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_memfail.cli.gate import Untrusted, check_no_errors, check_whole
 from pytest_memfail.cli.records import RECORD_HELP, load
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, counted
 
 
 def add(commands: Any) -> None:
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     when = datetime.now(timezone.utc).date().isoformat()
     reason = " ".join(options.reason.split())
     saved = write_anchor(options.output, record.header, record.outcomes.values(), reason, when)
-    print(f"memfail: anchor saved: {options.output}, {saved} verdicts")
+    print(f"memfail: anchor saved: {options.output}, {counted(saved, 'verdict')}")
     if before is not None:
         print(f"memfail: it was set before because: {before}")
     return 0

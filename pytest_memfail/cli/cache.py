@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, counted
 
 DAY = 86_400.0
 DEFAULT_CACHE = Path(".pytest_cache/d/memfail/responses.sqlite")
@@ -36,11 +36,11 @@ def run(options: argparse.Namespace) -> int:
     cache = ResponseCache(path)
     try:
         if options.prune is not None:
-            print(f"removed {cache.prune(older_than_seconds=options.prune * DAY)} replies")
+            print(f"removed {counted(cache.prune(older_than_seconds=options.prune * DAY), 'reply')}")
         found = cache.summary()
     finally:
         cache.close()
-    print(f"{path}: {found.entries} replies, {found.bytes / 1e6:.1f} MB")
+    print(f"{path}: {counted(found.entries, 'reply')}, {found.bytes / 1e6:.1f} MB")
     for model, count in found.models.items():
         print(f"  {model}: {count}")
     return 0

@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> int:
             if options.system is None
             else "judge and answers ask no model"
         )
-        print(f"{questions} questions: {nothing}; {own}")
+        print(f"{counted(questions, 'question')}: {nothing}; {own}")
         return 0
     for line in model_table(rows):
         print(line)
@@ -147,7 +147,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"≈ tokens and USD are approximate: {why}")
     times = f", each asked {options.repeats} times" if options.repeats > 1 else ""
     print(
-        f"{questions} questions{times}; prices of {prices.date}; a system that loses or rewrites memories needs more: each fact "
-        f"not found is checked against its whole store; {own}"
+        f"{counted(questions, 'question')}{times}; prices of {prices.date}; a system that loses or rewrites memories needs more: "
+        f"each fact not found is checked against its whole store; {own}"
     )
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.records import RECORD_HELP, load
-from pytest_memfail.core import ERROR, UnknownNameError, UsageError
+from pytest_memfail.core import ERROR, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
     from pytest_memfail.records import Baseline, Footer, Header, Key, Outcome
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"memfail: no baseline is saved: {error}")
             return NO_TRUSTWORTHY_RESULT
         saved = write_baseline(options.save_baseline, record.header, outcomes.values())
-        print(f"memfail: baseline saved: {options.save_baseline}, {saved} verdicts")
+        print(f"memfail: baseline saved: {options.save_baseline}, {counted(saved, 'verdict')}")
     return 1 if decided is not None and decided.outcome == "failed" else 0
 
 

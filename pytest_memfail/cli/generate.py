@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, counted
 
 if TYPE_CHECKING:
     from pytest_memfail.generate import Generation, Report
@@ -113,7 +113,7 @@ def _write_facts(options: argparse.Namespace) -> int:
     if options.facts is None:
         raise UsageError(f"--facts: got nothing for {FORGETTING}, expected the number of facts, such as --facts 455")
     for source, questions in write_facts(options.out, options.facts, options.seed, force=options.force):
-        print(f"{source}: {questions} questions about {options.facts} facts")
+        print(f"{source}: {counted(questions, 'question')} about {counted(options.facts, 'fact')}")
     return 0
 
 
@@ -160,7 +160,7 @@ def _spent(ledger: Ledger) -> str:
     if not totals.calls:
         return ""
     cost = "unknown price" if totals.cost is None else f"{totals.cost:.4f} USD"
-    return f"{totals.calls} calls, {totals.prompt_tokens} tokens in, {totals.completion_tokens} out, {cost}"
+    return f"{counted(totals.calls, 'call')}, {totals.prompt_tokens} tokens in, {totals.completion_tokens} out, {cost}"
 
 
 def _print_report(report: Report, folder: Path) -> int:
@@ -175,5 +175,5 @@ def _print_report(report: Report, folder: Path) -> int:
         print(f"{Path(finding.file).name}: {finding.severity}: {finding.field}: {finding.message}")
     print(", ".join(f"{name.replace('_', ' ')} {count}" for name, count in made.counts.items()))
     for name, rows in made.files.items():
-        print(f"{folder / file_of(name)}: {len(rows)} rows")
+        print(f"{folder / file_of(name)}: {counted(len(rows), 'row')}")
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, open_judge, progress
 from pytest_memfail.cli.records import add_data, folders
-from pytest_memfail.core import UnknownNameError, UsageError
+from pytest_memfail.core import UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
     from pytest_memfail.calibration import Case, LabelledReply
@@ -140,7 +140,9 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(judge_check(measures, shown=options.show)))
         if client is not None:
             rows = client.ledger.totals().rows
-            print(f"{sum(row.calls for row in rows)} calls, {sum(row.prompt_tokens for row in rows)} prompt tokens")
+            print(
+                f"{counted(sum(row.calls for row in rows), 'call')}, {sum(row.prompt_tokens for row in rows)} prompt tokens"
+            )
     if client is not None:
         client.ledger.close()
     accepted = measures["overall"]["accepted"]
@@ -220,7 +222,8 @@ def _train(options: argparse.Namespace) -> int:
     made = train_correction(read_cases(options.files, options.protocol), options.protocol)
     options.output.write_text(json.dumps(made.content, indent=1) + "\n", encoding="utf-8")
     print(
-        f"{made.labels} labels: accepted {made.before:.1%} before, {made.after:.1%} after (each label judged without itself)"
+        f"{counted(made.labels, 'label')}: accepted {made.before:.1%} before, {made.after:.1%} after "
+        "(each label judged without itself)"
     )
     print(f"use it: pytest --memfail-judge-option=weights={options.output}")
     return 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.cli.records import RECORD_HELP, add_data, folders, load, recorded_questions
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, counted
 
 if TYPE_CHECKING:
     from pytest_memfail.labelling import Drawn
@@ -81,7 +81,9 @@ def run(options: argparse.Namespace) -> int:
         print("nothing was labelled")
         return 0
     options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{len(lines)} labels in {options.output}; memfail judge-check {options.output} compares any judge with them")
+    print(
+        f"{counted(len(lines), 'label')} in {options.output}; memfail judge-check {options.output} compares any judge with them"
+    )
     print(estimate_of(labelled))
     return 0
 

@@ -85,12 +85,12 @@ def run(options: argparse.Namespace) -> int:
     changed = sum(case.asked.verdict != new[case.asked.id].verdict for case in cases)
     skipped = len(record.questions) - len(cases)
     print(
-        f"{changed} of {len(cases)} verdicts changed"
+        f"{changed} of {counted(len(cases), 'verdict')} changed"
         + (f"; with nothing to judge: {counted(skipped, 'error')}" * (skipped > 0))
     )
     failed = [(question.id, question.error) for question in judged if question.error is not None]
     for node_id, error in failed[:1]:
-        print(f"the judge failed on {len(failed)} questions, e.g. {node_id}: {error.message}")
+        print(f"the judge failed on {counted(len(failed), 'question')}, e.g. {node_id}: {error.message}")
     return 1 if failed else 0
 
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import OURS, MemfailError, SuiteRequest, UsageError, check_regular, put_in_place
+from pytest_memfail.core import OURS, MemfailError, SuiteRequest, UsageError, check_regular, counted, put_in_place
 from pytest_memfail.generate.made import file_of
 from pytest_memfail.suites import Finding, TaskRequest, load_tasks, suite_in, validate
 
@@ -95,7 +95,9 @@ def _sound(staged: Path, names: Sequence[str]) -> list[Finding]:
         faults = suite.faults(staged)
         findings = [Finding("error" if f.is_error else "warning", f.file, None, f.place, f.problem) for f in faults]
     if errors := [finding for finding in findings if finding.severity == "error"]:
-        raise MemfailError(f"the generated rows are invalid, nothing was written: {errors[0]} ({len(errors)} errors)")
+        raise MemfailError(
+            f"the generated rows are invalid, nothing was written: {errors[0]} ({counted(len(errors), 'error')})"
+        )
     if suite is None:
         load_tasks(TaskRequest(tuple(names), staged))
     else:

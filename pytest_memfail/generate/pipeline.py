@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import MemfailError, UnknownNameError, UsageError
+from pytest_memfail.core import MemfailError, UnknownNameError, UsageError, counted
 from pytest_memfail.generate import output
 from pytest_memfail.generate.asking import Session, Show
 from pytest_memfail.generate.coexisting import CoexistingFacts
@@ -58,8 +58,8 @@ class Estimate:
         prompt, reply = sum(w.prompt_tokens for w in self.work), sum(w.reply_tokens for w in self.work)
         cost = "unknown cost" if self.cost is None else f"{self.cost:.4f} USD (prices of {self.prices_date})"
         return (
-            f"estimate for {self.model}: {self.calls} calls, {prompt} tokens in, {reply} out, {cost}; without reasoning tokens, "
-            "and more if replies are rejected"
+            f"estimate for {self.model}: {counted(self.calls, 'call')}, {prompt} tokens in, {reply} out, {cost}; "
+            "without reasoning tokens, and more if replies are rejected"
         )
 
 

@@ -588,7 +588,7 @@ class Reporting:
             run = None if self._record.path is None else self._show_name()
             for line in closing(results, self._failures(self._questions), run, trusted=self._untrusted() is None):
                 terminal.write_line(line)
-        if decided is not None:
+        if decided is not None and decided.undecided is None:  # otherwise the last line says why
             terminal.write_line(f"memfail {gate_outcome(decided)}", **_colour(decided))
 
 
@@ -654,7 +654,7 @@ class FirstErrors:
         self._reason = f"{why}; fix it, or continue with --memfail-keep-going"
         for name in ("session", "dsession"):  # the latter is xdist's
             if (session := self._config.pluginmanager.get_plugin(name)) is not None:
-                session.shouldstop = f"memfail stopped the run after {self._seen} of {self._left} questions"
+                session.shouldstop = f"memfail stopped the run after {self._seen} of {counted(self._left, 'question')}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

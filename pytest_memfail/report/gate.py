@@ -129,7 +129,7 @@ def _comparison(comparison: Comparison, against: str, full: bool, record: str | 
     if comparison.rows != comparison.total.n:
         yield (
             f"  p treats the questions of a row as one: {comparison.rows_worse} worse, {comparison.rows_better} better of "
-            f"{comparison.rows} rows"
+            f"{counted(comparison.rows, 'row')}"
         )
     for change, title in TITLES.items():
         flips = [flip for flip in comparison.flips if flip.change == change]

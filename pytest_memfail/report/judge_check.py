@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pytest_memfail.core import counted
 from pytest_memfail.report.tables import table
 
 WIDTH: Final = 100
@@ -95,7 +96,7 @@ def _cases(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
     errors, wrong = measures["errors"], measures["disagreements"]
     if errors:
         yield ""
-        yield f"the judge failed on {len(errors)} cases, which count neither as right nor as wrong:"
+        yield f"the judge failed on {counted(len(errors), 'case')}, which count neither as right nor as wrong:"
         for error in errors[: max(shown, 1) if shown >= 0 else None]:
             yield from _wrapped(f"{error['case_id']}: {error['error']}", "  ")
     some = wrong[:shown] if shown >= 0 else wrong

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, one_line
+from pytest_memfail.core import CORRECT, ERROR, FAILURES, counted, one_line
 from pytest_memfail.records import Comparison, Gate, QuestionRecord
 from pytest_memfail.report.compare import percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value
@@ -75,7 +75,7 @@ def _overview(record: Loaded) -> Iterator[str]:
         yield f"| {plain(tally.name)} | {tally.n} | " + " | ".join([percent(rate), *cells]) + " |"
     if len(summary.tasks) > MAX_ROWS:
         yield ""
-        yield f"and {len(summary.tasks) - MAX_ROWS} more tasks"
+        yield f"and {counted(len(summary.tasks) - MAX_ROWS, 'more task')}"
     for line in suite_sentences(summary)[:MAX_MEASURES]:
         yield ""
         yield plain(line)

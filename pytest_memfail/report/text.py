@@ -19,6 +19,7 @@ from pytest_memfail.core import (
     UNGRADED,
     UNSURE,
     VACUOUS,
+    counted,
     escape_controls,
     one_line,
 )
@@ -238,7 +239,7 @@ def abstention(results: Summary) -> list[str]:
             continue
         if not results.answered or not tally.abstention.n:
             said.append(
-                f"abstention not judged: {tally.misleading} misleading questions of {tally.name}, not in memory held"
+                f"abstention not judged: {counted(tally.misleading, 'misleading question')} of {tally.name}, not in memory held"
             )
             continue
         rate, rest = tally.abstention, tally.misleading - tally.abstention.n

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import Suite, UsageError
+from pytest_memfail.core import Suite, UsageError, counted
 from pytest_memfail.records import (
     SCHEMA_VERSION,
     Footer,
@@ -186,7 +186,7 @@ def _missing(records: Sequence[Loaded]) -> Iterator[str]:
     )
     for store, n in records[0].header.stores.items():
         if have[store] < n:
-            yield f"{n - have[store]} of {n} questions of {store}"
+            yield f"{n - have[store]} of {counted(n, 'question')} of {store}"
 
 
 def _models(records: Sequence[Loaded]) -> list[dict[str, Any]]:

@@ -398,7 +398,7 @@ def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[St
 def _warnings(tasks: Sequence[Tally], stores: Iterable[StoreRecord], left_out: int) -> Iterator[str]:
     if left_out:
         yield (
-            f"thinned haystack: the limit leaves out {left_out} conversations, which makes retrieval easier "
+            f"thinned haystack: the limit leaves out {counted(left_out, 'conversation')}, which makes retrieval easier "
             "(--memfail-haystack=full stores them)"
         )
     much = [
@@ -410,7 +410,7 @@ def _warnings(tasks: Sequence[Tally], stores: Iterable[StoreRecord], left_out: i
         yield f"more than half of the store is shown per question ({', '.join(much)}): memory held says little about retrieval"
     if cut := sum(tally.cut_entries for tally in tasks):
         asked = sum(tally.cut_questions for tally in tasks)
-        yield f"the system returned more than k entries for {asked} questions; {cut} entries beyond k were cut"
+        yield f"the system returned more than k entries for {counted(asked, 'question')}; {cut} entries beyond k were cut"
     for store in stores:
         more, less = store.changed_by_queries
         if store.shared_with:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import ERROR, UsageError
+from pytest_memfail.core import ERROR, UsageError, counted
 from pytest_memfail.records import (
     ANCHOR_COMMAND,
     Baseline,
@@ -164,4 +164,4 @@ class Gatekeeper:
             raise UsageError(untrusted)
         assert record is not None
         saved = write_baseline(path, record.header, outcomes.values())
-        return f"{self._shown(path)}, {saved} verdicts"
+        return f"{self._shown(path)}, {counted(saved, 'verdict')}"

@@ -34,7 +34,7 @@ class Asker:
 
     def __init__(self, endpoint: LocalEndpoint | str, **options: Any) -> None:
         url = endpoint if isinstance(endpoint, str) else endpoint.url
-        options = {"ledger": Ledger(), "api_key": KEY, "backoff_seconds": 0.002, "timeout_seconds": 10.0} | options
+        options = {"ledger": Ledger(), "api_key": KEY, "backoff_seconds": 0.002, "timeout_seconds": 60.0} | options
         self.client = ModelClient(base_url=url, **options)
         self.ledger: Ledger = options["ledger"]
 

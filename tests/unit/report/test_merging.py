@@ -47,7 +47,7 @@ def test_a_missing_shard_is_named(shards, tmp_path, capsys):
     out = tmp_path / "all.jsonl"
     assert merge(out, shards[0]) == 1
     printed = capsys.readouterr().out.splitlines()
-    assert printed[-2:] == ["missing: shard 2/2", "missing: 1 of 1 questions of b"]
+    assert printed[-2:] == ["missing: shard 2/2", "missing: 1 of 1 question of b"]
     assert not load_record(out).complete
 
 

@@ -427,13 +427,13 @@ def test_success_against_k(tmp_path):
 def in_browser(page, fragment):
     """The page as a browser leaves it at this address."""
     words = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    words += "--disable-component-update --disable-sync --virtual-time-budget=3000 --dump-dom"
+    words += "--disable-component-update --disable-sync --virtual-time-budget=30000 --dump-dom"
     profile = f"--user-data-dir={page.with_name('profile')}"
     done = subprocess.run(
         ["chromium", *words.split(), profile, page.as_uri() + fragment],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
     assert 'data-ready="true"' in done.stdout

@@ -39,7 +39,7 @@ def chat(endpoint: LocalEndpoint, **body: Any) -> tuple[int, Any]:
 
 def with_sdk(endpoint: LocalEndpoint, work: Callable[[openai.OpenAI], Any]) -> Any:
     """Return what the SDK makes of it."""
-    with openai.OpenAI(base_url=endpoint.url, api_key="any", max_retries=0) as client:
+    with openai.OpenAI(base_url=endpoint.url, api_key="any", max_retries=0, timeout=600) as client:
         return work(client)
 
 
