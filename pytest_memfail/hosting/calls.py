@@ -121,7 +121,7 @@ class Lane:
         self._name = name
         self._models = models
         self._inside: set[object] = set()
-        self._checked = 0
+        self._checked = 0 if models is None else models.failures  # earlier ones are those of other stores
         self._pool = DaemonPool(1, f"memfail-{name}")
         self.reads = 1
         self.writes = 1

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import socket
+import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -14,13 +18,13 @@ from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address, check_sdk
 from pytest_memfail.llm.cache import ResponseCache
 from pytest_memfail.llm.errors import ModelCallError, RequestError
 from pytest_memfail.llm.ledger import Ledger
-from pytest_memfail.llm.relay import Call, Caller, Relay, Response, refused
+from pytest_memfail.llm.relay import Call, Caller, Relay, Response
 from pytest_memfail.llm.replay_ignore import DEFAULTS, Ignored
 
 URL_VARIABLE: Final = "OPENAI_BASE_URL"
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
 MAX_REQUEST_BYTES: Final = 64 << 20
-PLACE: Final = re.compile(r"/(?:store/([^/]+)/)?v1(/.*)")
+PLACE: Final = re.compile(r"/(?:store/([^/]+)/)?(?:v1(/.*)|.*)")
 
 
 class StoreCalls:
@@ -82,7 +86,11 @@ class Proxy:
     def start(self) -> None:
         """Serve, and set this endpoint in the environment, and a key if there is none."""
         self._thread.start()
-        for name, value in ((URL_VARIABLE, self.url), (KEY_VARIABLE, os.environ.get(KEY_VARIABLE) or PLACEHOLDER_KEY)):
+        values = {URL_VARIABLE: self.url, KEY_VARIABLE: os.environ.get(KEY_VARIABLE) or PLACEHOLDER_KEY}
+        direct = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
+        if direct != "*":  # another proxy of the environment cannot reach this machine
+            values |= dict.fromkeys(("no_proxy", "NO_PROXY"), ",".join(filter(None, (direct, "127.0.0.1"))))
+        for name, value in values.items():
             self._before[name] = os.environ.get(name)
             os.environ[name] = value
 
@@ -92,13 +100,15 @@ class Proxy:
         url = f"{self.url[: -len('/v1')]}/store/{quote(store_id, safe='')}/v1"
         return StoreCalls(self._relay, (caller, self._run), url)
 
-    def answer(self, path: str, call: Call) -> Response:
-        """Return the response to a call at a path of this server."""
-        found = PLACE.fullmatch(path)
-        caller = self._run if found is None or found[1] is None else self._stores.get(unquote(found[1]))
-        if found is None or caller is None:
-            return refused(RequestError(f"no such address of --memfail-proxy: {path[:80]}; expected {self.url}/..."))
-        return self._relay.answer(Call(call.method, found[2], call.query, call.headers, call.content), caller)
+    def answer(self, call: Call, fault: str = "") -> Response:
+        """Return the response to a call, whose path is that of this server; `fault` says why it cannot be passed on."""
+        found = PLACE.fullmatch(call.path)
+        store, path = (None, None) if found is None else found.groups()
+        caller = self._run if store is None else self._stores.get(unquote(store))
+        if path is None or caller is None or fault:
+            fault = fault or f"no such address of --memfail-proxy: {call.path[:80]}; expected {self.url}/..."
+            return self._relay.refuse(call, caller or self._run, RequestError(fault))
+        return self._relay.answer(replace(call, path=path), caller)
 
     def _serve(self) -> None:
         self._server.serve_forever(poll_interval=0.05)  # seconds it may take to stop
@@ -114,6 +124,7 @@ class Proxy:
         if self._thread.is_alive():
             self._server.shutdown()
         self._server.server_close()
+        self._server.hang_up()
         self._relay.close()
 
 
@@ -122,6 +133,29 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
     proxy: Proxy
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._open: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        """End the connections that clients keep open."""
+        for connection in list(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Write no traceback for a client that has gone, such as one with a shorter time limit."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -135,19 +169,22 @@ class _Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         headers = {name.lower(): value for name, value in self.headers.items()}
         length = headers.get("content-length", "0")
+        content, fault = b"", ""
         if "transfer-encoding" in headers or not length.isdecimal() or int(length) > MAX_REQUEST_BYTES:
             self.close_connection = True
             limit = f"at most {MAX_REQUEST_BYTES >> 20} MiB"
-            response = refused(RequestError(f"--memfail-proxy needs a request with a Content-Length of {limit}"))
-        else:
-            call = Call(self.command, path, query, headers, self.rfile.read(int(length)))
-            response = self.server.proxy.answer(path, call)
+            fault = f"--memfail-proxy needs a request with a Content-Length of {limit}"
+        elif len(content := self.rfile.read(int(length))) < int(length):
+            self.close_connection = True  # the client has gone: half a request is not paid for
+            return
+        response = self.server.proxy.answer(Call(self.command, path, query, headers, content), fault)
         self.send_response(response.status)
         for name, value in response.headers.items():
             self.send_header(name, value)
         self.send_header("content-length", str(len(response.content)))
         self.end_headers()
-        self.wfile.write(response.content)
+        if self.command != "HEAD":
+            self.wfile.write(response.content)
         self.wfile.flush()
 
     def __getattr__(self, name: str) -> Any:

@@ -40,7 +40,9 @@ KEEPS: Final = frozenset({CHAT, EMBEDDINGS, "/completions", "/responses", "/mode
 """Paths at which equal requests mean the same at any time, so replies can be kept."""
 SECONDS: Final = 600.0
 """Time limit for the endpoint in seconds; the memory's own client may give up earlier."""
-FAULTS: Final = frozenset({401, 403, 408, 409, 429})
+MAX_REPLY_BYTES: Final = 256 << 20
+"""Thousands of embeddings are longer than any text."""
+FAULTS: Final = frozenset({401, 402, 403, 408, 409, 429})
 """Statuses below 500 that are faults of the endpoint or the account, not of the request."""
 KEYS: Final = ("authorization", "api-key", "x-api-key")
 HELD_BACK: Final = frozenset(
@@ -149,7 +151,6 @@ class Relay:
 
     def answer(self, call: Call, caller: Caller) -> Response:
         """Return the response to a call; never raises."""
-        digest = hashlib.sha256(f"{call.path}?{call.query}\n".encode() + call.content).digest()
         fault: ModelCallError | None = None
         try:
             asked = self._asked(call, caller)
@@ -167,13 +168,24 @@ class Relay:
         except Exception as error:  # whatever it is, the memory has no reply
             fault = EndpointError(f"{call}: {type(error).__name__}: {self.address.clean(error, 120)}")
             response = refused(fault)
+        self._note(call, caller, fault)
+        return response
+
+    def refuse(self, call: Call, caller: Caller, error: ModelCallError) -> Response:
+        """Return the response to a call that cannot be passed on; unless it may be a mere probe, it has failed."""
+        if call.method == "POST":
+            self._note(call, caller, error)
+        return refused(error)
+
+    def _note(self, call: Call, caller: Caller, fault: ModelCallError | None) -> None:
+        """Note whether a call failed."""
+        digest = hashlib.sha256(f"{call.path}?{call.query}\n".encode() + call.content).digest()
         with self._lock:
             if fault is None:
                 caller.faults.pop(digest, None)
             else:
                 self.failures += 1
                 caller.faults[digest] = self.failures, fault
-        return response
 
     def fault(self, callers: tuple[Caller, ...], since: int, *, only_final: bool) -> ModelCallError | None:
         """Return the earliest failure after the first `since` failures, unless a later try of the same request succeeded."""
@@ -220,10 +232,11 @@ class Relay:
         query = {name: value for name, value in parse_qsl(call.query) if not secret_strength(name)}
         parts = {"path": call.path, "query": query, "body": {n: v for n, v in sent.items() if secret_strength(n) < 2}}
         plain, seen = self._ignored.read(parts)
+        plain["model"] = body.get("model")  # its name may contain a date
         exact, general = (json.dumps(what, sort_keys=True) for what in (parts, plain))
         with self._lock:
             ordinal = caller.ordinal(general, exact)
-        model, key = str(body.get("model") or call.path), None if general == exact else general
+        model, key = str(body.get("model") or call.path), general if any(seen.values.values()) else None
         return _Asked(call, model, sent, stream, exact, key, caller.unit, ordinal, seen)
 
     # -- where replies come from -------------------------------------------------------------------------------------
@@ -255,6 +268,8 @@ class Relay:
             raise ReplyError(
                 f"{self.address.host} answered {asked.call} with {self._said(response)!r}; expected JSON"
             ) from None
+        if isinstance(body, dict) and body.get("error"):  # some send it with status 200
+            raise ReplyError(f"{self.address.host} answered {asked.call} with an error: {self._said(response)}")
         self._keep(asked, body, read_usage(body.get("usage") if isinstance(body, dict) else None))
         kept = self._kept(asked, counts=False)  # another process may have kept a reply first, which a replay will get
         return asked.response(body if kept is None else kept)
@@ -309,7 +324,7 @@ class Relay:
             )
         return (
             self._sent(call, call.content)
-            if call.method == "GET"
+            if call.method in ("GET", "HEAD")
             else self._paid(call, caller, call.path, call.content)
         )
 
@@ -350,8 +365,13 @@ class Relay:
         if self.address.login is not None:
             headers["authorization"] = self.address.login
         address = self.address.url + call.path + (f"?{call.query}" if call.query else "")
+        body = bytearray()
         try:
-            got = self._connected().request(call.method, address, headers=headers, content=content)
+            with self._connected().stream(call.method, address, headers=headers, content=content) as got:
+                for chunk in got.iter_bytes():
+                    body += chunk
+                    if len(body) > MAX_REPLY_BYTES:
+                        break
         except Exception as error:  # of httpx or httpx2
             name = type(error).__name__
             raise EndpointError(
@@ -361,8 +381,10 @@ class Relay:
             raise EndpointError(
                 f"{self.address.host} redirects {call} ({got.status_code}): not followed; set the final address"
             )
+        if len(body) > MAX_REPLY_BYTES:
+            raise ReplyError(f"{self.address.host} sent more than {MAX_REPLY_BYTES >> 20} MiB to {call}")
         return Response(
-            got.status_code, got.content, {name: got.headers[name] for name in RETURNED if name in got.headers}
+            got.status_code, bytes(body), {name: got.headers[name] for name in RETURNED if name in got.headers}
         )
 
     def _count(self, caller: Caller, what: str, usage: Usage) -> None:

@@ -99,10 +99,6 @@ class Models:
         self.ledger: Ledger | None = open_ledger(settings, shared) if asks or settings.proxy else None
         cache = _cache(settings, around) if self.ledger is not None else None
         self.client = _client(settings, self.ledger, cache) if self.ledger is not None and asks else None
-        self.proxy: Proxy | None = None
-        """The proxy of the memory system's calls; started after our own client has read the environment."""
-        if settings.proxy is not None and self.ledger is not None:
-            self.proxy = _proxy(settings.proxy, self.ledger, cache, replay_ignore)
         kinds = judge_names.kinds_of(suites)
         self.judge: Judge = _judge(settings, around, model, self.client, kinds)
         self.test_taker = _test_taker(settings, self.client)
@@ -120,6 +116,10 @@ class Models:
             if settings.vary != "judge":
                 taker = _test_taker(settings, self.client, repeat)
             self.again.append((judge, taker))
+        self.proxy: Proxy | None = None
+        """The proxy of the memory system's calls; started after our own client and any judge have read the environment."""
+        if settings.proxy is not None and self.ledger is not None:
+            self.proxy = _proxy(settings.proxy, self.ledger, cache, replay_ignore)
 
     def check(self) -> None:
         """Raise `WaitError` if models are no longer called: it would be useless to fill a store."""

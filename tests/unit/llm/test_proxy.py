@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import http.client
 import json
 import os
+import socket
+import struct
+import threading
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import openai
 import pytest
 
 from pytest_memfail.core import KNOWN, mask_known
+from pytest_memfail.hosting.calls import Lane
 from pytest_memfail.llm import BudgetError, CacheMissError, EndpointError, Ledger, Price, Prices, Proxy, ResponseCache
 from pytest_memfail.testing import Fault, LocalEndpoint
 
@@ -155,13 +163,16 @@ def test_a_used_up_budget_is_an_error_of_the_call(start: Start, endpoint: LocalE
         (Fault("status", status=500), openai.InternalServerError, "answered 500 to POST /chat/completions"),
         (Fault("bad_body"), openai.InternalServerError, "expected JSON"),
         (Fault("drop"), openai.InternalServerError, "cannot be reached"),
+        (Fault("endless"), openai.InternalServerError, "sent more than 1 MiB"),
+        (Fault("status", status=200), openai.InternalServerError, "with an error"),
         (Fault("status", status=308, location="http://127.0.0.1:1/v1"), openai.InternalServerError, "redirects"),
     ],
-    ids=["429", "500", "no JSON", "dropped", "redirect"],
+    ids=["429", "500", "no JSON", "dropped", "endless", "200", "redirect"],
 )
 def test_a_fault_of_the_endpoint_is_passed_on_and_known_until_it_is_made_good(
-    start: Start, fault: Fault, error: type[Exception], text: str
+    start: Start, fault: Fault, error: type[Exception], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("pytest_memfail.llm.relay.MAX_REPLY_BYTES", 1 << 20)
     with LocalEndpoint(faults=[fault, fault], keep_requests=5) as endpoint:
         store = start(endpoint.url).store("s-1", "task::a")
         with pytest.raises(error):
@@ -183,6 +194,11 @@ def test_what_the_memory_does_wrong_is_its_own_business(start: Start, endpoint: 
     with pytest.raises(openai.BadRequestError):
         client(store.url).chat.completions.create(model="m", messages="no list")  # type: ignore[arg-type]
     assert store.fault(0) is None
+    with LocalEndpoint(faults=[Fault("status", status=402)]) as unpaid:  # the account's fault, not the memory's
+        store = start(unpaid.url).store("s-1", "task::a")
+        with pytest.raises(openai.APIStatusError):
+            said(client(store.url), "tea")
+        assert "answered 402" in str(store.fault(0))
     with pytest.raises(openai.BadRequestError, match="no such address of --memfail-proxy"):
         said(client(store.url.replace("s-1", "s-2")), "tea")
 
@@ -232,3 +248,94 @@ def test_an_unreachable_endpoint_is_an_error(start: Start) -> None:
     with pytest.raises(openai.InternalServerError, match="cannot be reached"):
         said(client(store.url), "tea")
     assert isinstance(store.fault(0), EndpointError)
+
+
+def test_a_request_that_the_proxy_cannot_pass_on_is_an_error(start: Start, endpoint: LocalEndpoint) -> None:
+    proxy = start(endpoint.url)
+    where = urlsplit(proxy.store("s-1", "task::a").url)
+
+    def status(path: str, method: str = "POST", **more: Any) -> int:
+        asks = http.client.HTTPConnection(str(where.hostname), where.port)
+        with closing(asks), suppress(BrokenPipeError):
+            asks.request(method, path, **more)
+            return asks.getresponse().status
+        return 0
+
+    for path, content, text in (
+        (f"{where.path}/chat/completions", iter([b"{", b"}"]), "needs a request with a Content-Length"),
+        ("/store/s-1/api/chat", b"{}", "no such address of --memfail-proxy: /store/s-1/api/chat"),
+    ):
+        store = proxy.store("s-1", "task::a")
+        before = store.failures
+        assert status("/store/s-1/api/version", "GET") == 400
+        assert store.fault(before) is None  # a mere probe
+        assert status(path, body=content, headers={"Connection": "close"}) in (0, 400)
+        assert text in str(store.fault(before))
+    assert endpoint.calls == 0
+
+
+def test_a_client_that_has_gone_leaves_no_traceback_and_no_half_request(
+    start: Start, endpoint: LocalEndpoint, capfd: pytest.CaptureFixture[str]
+) -> None:
+    proxy = start(endpoint.url)
+    where = urlsplit(proxy.url)
+    for is_reset in (False, True):
+        with socket.create_connection((str(where.hostname), where.port)) as gone:
+            gone.sendall(b"POST /v1/files HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+            if is_reset:
+                gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            else:
+                gone.shutdown(socket.SHUT_WR)
+                assert gone.recv(10) == b""
+    asks = client(proxy.url)
+    assert said(asks, "tea") == "so tea"
+    proxy.close()
+    for thread in threading.enumerate():  # and none that waits for a client
+        if "process_request_thread" in thread.name:
+            thread.join(5)
+            assert not thread.is_alive()
+    with pytest.raises(openai.APIConnectionError):
+        said(asks, "tea")
+    assert set(spent(proxy)) == {"gpt-4o-mini"}
+    assert capfd.readouterr().err == ""
+
+
+def test_the_run_s_fault_is_that_of_no_later_store(start: Start, endpoint: LocalEndpoint) -> None:
+    proxy = start(endpoint.url)
+
+    def asks() -> None:
+        with suppress(openai.AuthenticationError):
+            said(client(proxy.url, api_key="sk-wrong-0123456789"), "tea")
+
+    async def calls() -> None:
+        first = Lane("a", models=proxy.store("s-1", "task::a"))
+        with pytest.raises(EndpointError, match="answered 401"):
+            await first.call("store_conversation", asks)
+        later = Lane("b", models=proxy.store("s-2", "task::b"))
+        await later.call("open", lambda: None)
+        for lane in (first, later):
+            lane.stop()
+
+    asyncio.run(calls())
+
+
+def test_the_proxy_is_reached_past_another_proxy(
+    start: Start, endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "intranet.example")
+    monkeypatch.delenv("no_proxy", raising=False)
+    proxy = start(endpoint.url)
+    assert os.environ["no_proxy"] == "intranet.example,127.0.0.1"
+    assert said(client(), "tea") == "so tea"
+    proxy.close()
+    assert os.environ["NO_PROXY"] == "intranet.example"
+    assert "no_proxy" not in os.environ
+
+
+def test_another_version_of_a_model_gets_no_reply_of_the_first(start: Start, endpoint: LocalEndpoint) -> None:
+    for model in ("gpt-4o-2024-05-13", "gpt-4o-2024-11-20"):
+        asks = client(start(endpoint.url, ignore=("date",)).store("s-1", "task::a").url)
+        asks.chat.completions.create(model=model, messages=[{"role": "user", "content": "tea"}])
+    assert endpoint.calls == 2
