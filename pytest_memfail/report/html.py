@@ -19,7 +19,15 @@ from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.terminal import failed_question, most_lost, most_lost_in
-from pytest_memfail.report.text import abstention, amount, occurring, steadiness, tokens_each, vacuous_passes
+from pytest_memfail.report.text import (
+    abstention,
+    amount,
+    model_sentence,
+    occurring,
+    steadiness,
+    tokens_each,
+    vacuous_passes,
+)
 from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
 
 PAGE: Final = Path(__file__).with_name("page")
@@ -128,7 +136,13 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "partial": not record.complete,
         "warnings": summary.warnings,
         "table": _rates(record, summary),
-        "said": [*said, *suite_sentences(summary), *abstention(summary), *vacuous_passes(summary)],
+        "said": [
+            *said,
+            *suite_sentences(summary),
+            *abstention(summary),
+            *vacuous_passes(summary),
+            *filter(None, [model_sentence(summary.models)]),
+        ],
         "repeats": record.repeats,
         "steadiness": [sentence for sentence in map(steadiness, summary.tasks) if sentence],
         "bars": [charts.bar(tally, answered=summary.answered) for tally in summary.tasks],

@@ -14,7 +14,7 @@ from pytest_memfail.report.compare import percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.suites import suite_sentences
-from pytest_memfail.report.text import abstention, amount, occurring, steadiness, vacuous_passes, why
+from pytest_memfail.report.text import abstention, amount, model_sentence, occurring, steadiness, vacuous_passes, why
 from pytest_memfail.results import HELD, Loaded, SideBySide, is_unsure, side_by_side, success
 
 MAX_LINES: Final = 58
@@ -82,6 +82,9 @@ def _overview(record: Loaded) -> Iterator[str]:
     if said := [*abstention(summary)[:3], *vacuous_passes(summary)[:3]]:
         yield ""
         yield "; ".join(map(plain, said))
+    if calls := model_sentence(summary.models):
+        yield ""
+        yield plain(calls, 400)
     for warning in summary.warnings[:3]:
         yield ""
         yield f"Warning: {plain(warning, 300)}"

@@ -416,6 +416,17 @@ def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from table(head, lines, [36, 8, 12, 13, 11, 9, 10])
 
 
+def model_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return calls, tokens and cost by stage and model in one sentence; empty if no model was called."""
+    said = []
+    for row in rows:
+        tokens = row["prompt_tokens"] + row["completion_tokens"]
+        cost = "unknown cost" if row["cost"] is None and row["calls"] else f"{row['cost'] or 0:.4f} USD"
+        kept = f" and {row['cache_hits']} from the cache" if row["cache_hits"] else ""
+        said.append(f"{row['stage']} by {row['model']}: {row['calls']}{kept}, {tokens} tokens, {cost}")
+    return f"model calls: {'; '.join(said)}" if said else ""
+
+
 def _model_row(name: str, row: Mapping[str, Any], cost: float | None) -> list[str]:
     # an unknown price is not 0, which would mean free
     usd = "unknown" if cost is None else f"{cost:.4f}"

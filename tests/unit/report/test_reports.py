@@ -109,6 +109,22 @@ def test_the_published_schema_is_that_of_the_models():
     assert json.loads(SCHEMA_FILE.read_text(encoding="utf-8")) == json.loads(schema_json())
 
 
+# -- calls of models -----------------------------------------------------------------------------------------------------
+
+
+def test_calls_of_the_memory_and_the_judge_are_in_every_report(record):
+    none = dict.fromkeys(("cached_tokens", "completion_tokens"), 0)
+    by_memory = {"stage": "memory", "model": "m", "calls": 19, "cache_hits": 2, "prompt_tokens": 1174, "cost": 0.00061}
+    by_judge = {"stage": "judge", "model": "j", "calls": 5, "cache_hits": 0, "prompt_tokens": 60, "cost": None}
+    *lines, footer = record.read_text(encoding="utf-8").splitlines()
+    footer = json.loads(footer) | {"models": [by_memory | none, by_judge | none]}
+    record.write_text("\n".join([*lines, json.dumps(footer)]) + "\n", encoding="utf-8")
+    said = "model calls: memory by m: 19 and 2 from the cache, 1174 tokens, 0.0006 USD; judge by j: 5, 60 tokens, unknown cost"
+    assert said in render(record, "x.md").replace("\u200b", "").splitlines()
+    assert f">{said}</p>" in render(record, "x.html")
+    assert [m["calls"] for m in SummaryModel.model_validate_json(render(record, "x.json")).records[0].models] == [19, 5]
+
+
 # -- questions asked more than once --------------------------------------------------------------------------------------
 
 
