@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question, StageResult
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.suites import MEMFAIL_ANSWERS, MEMFAIL_KINDS
 from pytest_memfail.testing.chats import chats_by_rule, rows_to_write
 
 BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
@@ -53,6 +52,8 @@ _one_at_a_time = threading.Lock()
 
 def answer_by_rule(request: Mapping[str, Any]) -> str:
     """Return the reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
+    from pytest_memfail.suites import MEMFAIL_KINDS  # pydantic, which is read with it, only where something is answered
+
     if (rows := rows_to_write(request)) is not None:
         return _text(chats_by_rule(rows))
     blocks = _blocks(request)
@@ -223,6 +224,8 @@ def _share(wanted: str, text: str) -> float:
 
 
 def _about_answer(facts: Mapping[str, Any], reply: str) -> dict[str, Any]:
+    from pytest_memfail.suites import MEMFAIL_ANSWERS
+
     missing: list[str] = []
     if facts["kind"] == "misleading":
         lent = _words(facts["said"]).keys() & (_words(reply).keys() - _words(facts["question"]).keys())
