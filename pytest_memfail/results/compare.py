@@ -331,14 +331,16 @@ def _shifts(record: int, first: Loaded, other: Loaded) -> Iterator[Shift]:
         before, after = ({k: q for k, q in run.outcomes.items() if q.task in tasks} for run in (first, other))
         common = sorted(before.keys() & after.keys())
         for k in sorted({before[key].k for key in common if before[key].part not in suite.part_k}):
-            clusters: dict[tuple[str, ...], list[Key]] = {}
-            for key in common:
-                if before[key].k == k or before[key].part in suite.part_k:
-                    clusters.setdefault(before[key].cluster_key, []).append(key)
-            groups = list(clusters.values())
+            asked = [key for key in common if before[key].k == k or before[key].part in suite.part_k]
             for measure in suite_measures(suite, first.protocol):
+                clusters: dict[tuple[str, ...], list[Key]] = {}
+                for key in asked:
+                    # an error in one record would leave the other with more questions
+                    if measure.with_errors or ERROR not in (before[key].verdict, after[key].verdict):
+                        clusters.setdefault(before[key].cluster_key, []).append(key)
+                groups = list(clusters.values())
                 difference = _difference(measure, before, after, groups)
-                if measure.unit == "count" or (value := difference(range(len(groups)))) is None:
+                if measure.unit == "count" or not groups or (value := difference(range(len(groups)))) is None:
                     continue
                 interval = bootstrap(len(groups), difference, seed=first.header.seed)
                 yield Shift(suite.name, k, measure.name, record, len(groups), value, interval)

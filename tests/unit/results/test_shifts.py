@@ -126,3 +126,10 @@ def test_records_of_two_variants_are_refused():
     other = replace(record(verdicts(8), "b"), header=header(tasks=tasks, suite=["toy:y"]))
     with pytest.raises(UsageError, match="b: variant of t is y, in a x: not the same questions"):
         side_by_side([record(verdicts(8), "a"), other])
+
+
+def test_a_question_that_ended_with_an_error_in_one_record_counts_in_neither():
+    broken = record(["error" if at > 9 else verdict for at, verdict in enumerate(verdicts(8))], "b")
+    for first, second in ((record(verdicts(8), "a"), broken), (broken, record(verdicts(8), "a"))):
+        found = shifts(first, second)["right"]
+        assert (found.clusters, found.difference, found.interval) == (10, 0.0, (0.0, 0.0))
