@@ -68,6 +68,8 @@ def check_models(settings: RunSettings, around: Around, of_system: Sequence[str]
             f"--memfail-cache=only: there is no response cache at {cache_path(settings, around)}; run once with "
             "--memfail-cache=on, or name one with --memfail-cache-path"
         )
+    if (cache := _cache(settings, around) if cache_path(settings, around).is_file() else None) is not None:
+        cache.close()  # it is one, and not damaged
 
 
 def cache_path(settings: RunSettings, around: Around) -> Path:

@@ -55,6 +55,15 @@ MEMORY = """
     def pytest_memfail_make_system(name, config):
         return {"asking": Asking, "silent": Silent}.get(name)
 """
+JUDGE = """
+    import os
+    from pathlib import Path
+    from pytest_memfail.judges import OfflineJudge
+
+    def judge(*given, **named):
+        Path("judge.txt").write_text(os.environ["OPENAI_BASE_URL"], encoding="utf-8")
+        return OfflineJudge()
+"""
 TASK = ("--memfail-tasks=long_hop", "--memfail-judge=offline")
 
 
@@ -165,7 +174,9 @@ def test_the_budget_holds_for_the_memory_too(asking, endpoint, monkeypatch):
 
 
 def test_a_memory_that_makes_no_call_is_pointed_out(asking, endpoint):
-    result = asking.run(*TASK, "--memfail-proxy", system="silent")
+    asking.file("looking.py", JUDGE)
+    result = asking.run(TASK[0], "--memfail-judge=looking:judge", "--memfail-proxy", system="silent")
+    assert (asking.pytester.path / "judge.txt").read_text(encoding="utf-8") == endpoint.url
     result.stdout.fnmatch_lines(["memfail: --memfail-proxy saw no call of the memory system: it asked no model, or *"])
     asking.run("--memfail-proxy=ftp://x", system="silent").stderr.fnmatch_lines(
         [
@@ -174,6 +185,10 @@ def test_a_memory_that_makes_no_call_is_pointed_out(asking, endpoint):
     )
     asking.run("--memfail-replay-ignore=(", system="silent").stderr.fnmatch_lines(
         ["ERROR: --memfail-replay-ignore: got '(', expected today, uuid, *"]
+    )
+    asking.file("bad.sqlite", "not a database, but a text of some length")
+    asking.run("--memfail-proxy", "--memfail-cache-path=bad.sqlite", system="silent").stderr.fnmatch_lines(
+        ["ERROR: *bad.sqlite: not usable as a response cache (file is not a database); delete it or name another file"]
     )
 
 
