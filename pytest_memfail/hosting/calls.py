@@ -292,6 +292,8 @@ def described(error: BaseException) -> str:
         message = one_line(error)
     except BaseException as another:
         return f"{name}, whose message cannot be read ({type(another).__name__})"
+    if isinstance(error, Warning):
+        message = f"{message} (a warning that filterwarnings turns into an error; pytest -W default does not)".lstrip()
     return f"{name}: {message}" if message else name
 
 

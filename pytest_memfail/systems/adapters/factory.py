@@ -38,8 +38,6 @@ class AdapterFactory:
     requires: Callable[[Mapping[str, str]], tuple[str, ...]]
     """Returns the packages that these settings need, as requirements with the tested versions."""
     make: Callable[[SystemContext, Mapping[str, str]], Any]
-    obstacle: Callable[[], str | None] = lambda: None
-    """Returns another obstacle on this machine, as a sentence whose subject is the system; None if there is none."""
     asks_models: bool = True
     """Whether the system itself asks models at an endpoint."""
     calls_model: bool = True
@@ -56,8 +54,6 @@ class AdapterFactory:
             raise UsageError(
                 f"--memfail-system={self.name} needs {problem}; run: pip install 'pytest-memfail[{self.name}]'"
             )
-        if (obstacle := self.obstacle()) is not None:
-            raise UsageError(f"--memfail-system={self.name} {obstacle}")
         if self.asks_models and not os.environ.get("OPENAI_API_KEY"):
             raise UsageError(
                 f"--memfail-system={self.name} asks the models of an OpenAI-compatible endpoint (OPENAI_BASE_URL), and "

@@ -52,6 +52,7 @@ class SimpleMem:
             enable_parallel_processing=False,
         )
         model = self._memory.llm_client
+        _ignore_folder()
         # SimpleMem only prints the model's error and drops the turns
         self._asking = model.chat_completion = Watched(model.chat_completion)
 
@@ -90,15 +91,13 @@ class SimpleMem:
         return {"system": "simplemem", **versions("simplemem", "lancedb", "sentence-transformers"), **self._settings}
 
 
-def _obstacle() -> str | None:
-    # lancedb imports `datasets` when something is stored; a spec without an origin is a folder without code
+def _ignore_folder() -> None:
+    """Keep lancedb from taking a folder `datasets` on the path for Hugging Face's package once sentence-transformers imported it."""
     found = find_spec("datasets")
-    if found is None or found.origin is not None:
-        return None
-    (folder, *_) = found.submodule_search_locations or [""]
-    return (
-        f"finds the folder {folder} where lancedb looks for Hugging Face's package of that name; take it off sys.path"
-    )
+    if found is not None and found.origin is None:  # a folder without code
+        from lancedb import scannable
+
+        scannable._registered_modules.add("datasets")
 
 
 def _memory(entry: Any) -> dict[str, Any]:
@@ -111,4 +110,4 @@ def _memory(entry: Any) -> dict[str, Any]:
     }
 
 
-FACTORY: Final = AdapterFactory("simplemem", SETTINGS, lambda _: REQUIRES, SimpleMem, _obstacle)
+FACTORY: Final = AdapterFactory("simplemem", SETTINGS, lambda _: REQUIRES, SimpleMem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import warnings
 from datetime import datetime, timezone
 
 import pytest
@@ -422,6 +423,18 @@ def test_a_factory_that_fails_leaves_the_other_checks_out():
     assert report.outcome("methods") == "failed"
     assert "the factory raised OSError: no such database" in report.failed[0].reason
     assert {result.outcome for result in report.results[1:]} == {"skipped"}
+
+
+def test_a_warning_that_is_an_error_is_named_as_one_with_the_remedy():
+    def outdated():
+        warnings.warn("connect() is deprecated", DeprecationWarning, stacklevel=2)
+
+    reason = check_memory_system(outdated, raises=False).failed[0].reason
+    assert (
+        "the factory raised DeprecationWarning: connect() is deprecated (a warning that filterwarnings turns into"
+        in reason
+    )
+    assert "pytest -W default" in reason
 
 
 def test_a_store_that_takes_nothing_is_one_failure_and_the_other_checks_share_a_row():
