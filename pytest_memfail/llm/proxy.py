@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import selectors
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -100,15 +101,18 @@ class Proxy:
         url = f"{self.url[: -len('/v1')]}/store/{quote(store_id, safe='')}/v1"
         return StoreCalls(self._relay, (caller, self._run), url)
 
-    def answer(self, call: Call, fault: str = "") -> Response:
-        """Return the response to a call, whose path is that of this server; `fault` says why it cannot be passed on."""
+    def answer(self, call: Call, has_gone: Callable[[], bool], fault: str = "") -> Response:
+        """Return the response to a call, whose path is that of this server.
+
+        `has_gone` says whether the client has given up waiting, and `fault` why the call cannot be passed on.
+        """
         found = PLACE.fullmatch(call.path)
         store, path = (None, None) if found is None else found.groups()
         caller = self._run if store is None else self._stores.get(unquote(store))
         if path is None or caller is None or fault:
             fault = fault or f"no such address of --memfail-proxy: {call.path[:80]}; expected {self.url}/..."
             return self._relay.refuse(call, caller or self._run, RequestError(fault))
-        return self._relay.answer(replace(call, path=path), caller)
+        return self._relay.answer(replace(call, path=path), caller, has_gone)
 
     def _serve(self) -> None:
         self._server.serve_forever(poll_interval=0.05)  # seconds it may take to stop
@@ -177,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif len(content := self.rfile.read(int(length))) < int(length):
             self.close_connection = True  # the client has gone: half a request is not paid for
             return
-        response = self.server.proxy.answer(Call(self.command, path, query, headers, content), fault)
+        response = self.server.proxy.answer(Call(self.command, path, query, headers, content), self._has_gone, fault)
         self.send_response(response.status)
         for name, value in response.headers.items():
             self.send_header(name, value)
@@ -186,6 +190,14 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(response.content)
         self.wfile.flush()
+
+    def _has_gone(self) -> bool:
+        try:
+            with selectors.DefaultSelector() as ready:
+                ready.register(self.connection, selectors.EVENT_READ)
+                return bool(ready.select(0)) and not self.connection.recv(1, socket.MSG_PEEK)
+        except (OSError, ValueError):  # reset, or closed
+            return True
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):  # any method: the endpoint decides which it accepts

@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -66,6 +66,11 @@ class Call:
     headers: Mapping[str, str]
     """By lower-case names."""
     content: bytes
+
+    @property
+    def digest(self) -> bytes:
+        """Return the identity of the request, which its retries have too."""
+        return hashlib.sha256(f"{self.path}?{self.query}\n".encode() + self.content).digest()
 
     def __str__(self) -> str:
         return f"{self.method} {one_line(self.path, 60)}"
@@ -146,11 +151,25 @@ class Relay:
             self._endpoints += [one for one in cache.endpoints(KEPT_AT) if one not in self._endpoints]
         self._client: Any = None
         self._lock = threading.Lock()
-        self.failures = 0
-        """Calls without a reply so far."""
+        self._failures = 0
+        self._flying: dict[object, tuple[Caller, Call, Callable[[], bool]]] = {}
+        """The calls that wait for a reply, and whether the memory has given up waiting."""
 
-    def answer(self, call: Call, caller: Caller) -> Response:
-        """Return the response to a call; never raises."""
+    @property
+    def failures(self) -> int:
+        """Calls without a reply so far."""
+        with self._lock:
+            for one, (caller, call, has_gone) in list(self._flying.items()):
+                if has_gone():
+                    del self._flying[one]
+                    self._failures += 1
+                    caller.faults[call.digest] = self._failures, self._abandoned(call)
+            return self._failures
+
+    def answer(self, call: Call, caller: Caller, has_gone: Callable[[], bool] = lambda: False) -> Response:
+        """Return the response to a call; never raises. `has_gone` says whether the memory has given up waiting for it."""
+        with self._lock:
+            self._flying[flight := object()] = caller, call, has_gone
         fault: ModelCallError | None = None
         try:
             asked = self._asked(call, caller)
@@ -168,8 +187,17 @@ class Relay:
         except Exception as error:  # whatever it is, the memory has no reply
             fault = EndpointError(f"{call}: {type(error).__name__}: {self.address.clean(error, 120)}")
             response = refused(fault)
+        with self._lock:
+            # neither noted before nor repeated with success
+            if self._flying.pop(flight, None) is None:
+                return response
+        if fault is None and has_gone():
+            fault = self._abandoned(call)
         self._note(call, caller, fault)
         return response
+
+    def _abandoned(self, call: Call) -> EndpointError:
+        return EndpointError(f"the memory gave up {call} before {self.address.host} replied; raise its time limit")
 
     def refuse(self, call: Call, caller: Caller, error: ModelCallError) -> Response:
         """Return the response to a call that cannot be passed on; unless it may be a mere probe, it has failed."""
@@ -179,16 +207,19 @@ class Relay:
 
     def _note(self, call: Call, caller: Caller, fault: ModelCallError | None) -> None:
         """Note whether a call failed."""
-        digest = hashlib.sha256(f"{call.path}?{call.query}\n".encode() + call.content).digest()
         with self._lock:
             if fault is None:
-                caller.faults.pop(digest, None)
+                caller.faults.pop(call.digest, None)
+                for one, (other, earlier, has_gone) in list(self._flying.items()):
+                    if other is caller and earlier.digest == call.digest and has_gone():
+                        del self._flying[one]
             else:
-                self.failures += 1
-                caller.faults[digest] = self.failures, fault
+                self._failures += 1
+                caller.faults[call.digest] = self._failures, fault
 
     def fault(self, callers: tuple[Caller, ...], since: int, *, only_final: bool) -> ModelCallError | None:
         """Return the earliest failure after the first `since` failures, unless a later try of the same request succeeded."""
+        _ = self.failures  # notes the abandoned calls
         with self._lock:
             found = [
                 (number, error, caller)

@@ -339,3 +339,28 @@ def test_another_version_of_a_model_gets_no_reply_of_the_first(start: Start, end
         asks = client(start(endpoint.url, ignore=("date",)).store("s-1", "task::a").url)
         asks.chat.completions.create(model=model, messages=[{"role": "user", "content": "tea"}])
     assert endpoint.calls == 2
+
+
+def test_a_call_that_the_memory_gives_up_has_failed_unless_it_repeats_it(start: Start) -> None:
+    with LocalEndpoint(faults=[Fault("hang")] * 2) as endpoint:
+        store = start(endpoint.url).store("s-1", "task::a")
+        with pytest.raises(openai.APITimeoutError):
+            said(client(store.url, timeout=0.2), "tea")
+        before = store.failures
+        assert "the memory gave up POST /chat/completions before" in str(store.fault(0))
+        assert store.failures == before == 1  # once
+        assert said(client(store.url, timeout=0.2, max_retries=1), "rye") == "ok"
+        assert store.fault(before) is None
+        assert said(client(store.url), "tea") == "ok"
+        assert store.fault(0) is None
+
+
+def test_a_reply_that_comes_too_late_is_no_success(start: Start) -> None:
+    with LocalEndpoint(latency_seconds=0.3) as endpoint:
+        proxy = start(endpoint.url)
+        store = proxy.store("s-1", "task::a")
+        with pytest.raises(openai.APITimeoutError):
+            said(client(store.url, timeout=0.1), "tea")
+        while not spent(proxy):
+            threading.Event().wait(0.01)
+        assert "the memory gave up" in str(store.fault(0))
