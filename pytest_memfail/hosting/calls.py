@@ -160,7 +160,7 @@ class Lane:
     async def _call(self, method: str, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
         """Call a method. Raise the failure of a model call that the system hides: what it lacks is not forgotten by it."""
         what = method if " " in method else f"{method}()"
-        if (models := self._models) is None:
+        if (models := self._models) is None or method == "close":  # all verdicts are given, and work may be broken off
             return await self._within(what, fn, args, seconds)
         # what failed between two calls belongs to the next one
         since = models.failures if self._inside else self._checked

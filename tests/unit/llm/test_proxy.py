@@ -364,3 +364,22 @@ def test_a_reply_that_comes_too_late_is_no_success(start: Start) -> None:
         while not spent(proxy):
             threading.Event().wait(0.01)
         assert "the memory gave up" in str(store.fault(0))
+
+
+def test_what_a_store_breaks_off_when_it_is_closed_is_no_fault(start: Start) -> None:
+    with LocalEndpoint(faults=[Fault("hang")]) as endpoint:
+        store = start(endpoint.url).store("s-1", "task::a")
+        asks = socket.create_connection(("127.0.0.1", urlsplit(store.url).port))
+        content = json.dumps({"model": "m", "messages": [{"role": "user", "content": "tea"}]})
+        head = f"POST {urlsplit(store.url).path}/chat/completions HTTP/1.1\r\nContent-Length: {len(content)}\r\n\r\n"
+        lane = Lane("a", models=store)
+
+        async def calls() -> None:
+            await lane.call("store_conversation", lambda: asks.sendall((head + content).encode()))
+            while endpoint.calls == 0:
+                await asyncio.sleep(0.01)
+            await lane.call("close", asks.close)
+
+        asyncio.run(calls())
+        lane.stop()
+        assert "the memory gave up" in str(store.fault(0))
