@@ -206,3 +206,10 @@ def test_a_run_that_extracts_is_replayed_on_another_day_without_a_key(endpoint: 
     _, verdicts, _ = run("c.jsonl", "--memfail-cache=only", "--memfail-replay-ignore=none")
     assert set(verdicts.values()) == {"error"}
     assert b"quiet-harbour" not in b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())
+
+
+def test_vectors_of_another_length_are_an_error_that_names_the_setting(open_system: Open) -> None:
+    pytest.importorskip("faiss")
+    mem0 = open_system("mem0", infer="false", store="faiss")  # the local endpoint's vectors have 256 numbers
+    with pytest.raises(ValueError, match="faiss expects vectors of 1536 numbers; set dimensions to the length"):
+        mem0.store_conversation(towns(1)[0])

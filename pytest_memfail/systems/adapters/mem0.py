@@ -75,7 +75,13 @@ class Mem0:
             metadata["created_at"] = when.isoformat()
             prompt = TIME_NOTE.format(when=when)
         with self._writing:
-            self._memory.add(messages, user_id=USER, metadata=metadata, infer=self._infer, prompt=prompt)
+            try:
+                self._memory.add(messages, user_id=USER, metadata=metadata, infer=self._infer, prompt=prompt)
+            except AssertionError as error:  # of faiss, without a message
+                raise ValueError(
+                    f"faiss expects vectors of {self._settings['dimensions'] or DIMENSIONS} numbers; set dimensions to the length of "
+                    f"those of {self._settings['embedding']}"
+                ) from error
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the k best memories at any score; by default Mem0 drops scores below 0.1 and returns 20."""
