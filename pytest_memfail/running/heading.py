@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,10 @@ def heading(run: Run, shown: Callable[[Path], str]) -> list[str]:
     settings = run.settings
     questions = sum(len(unit.plan.questions) * len(run.ks(unit.task)) for unit in run.units)
     tasks = len({unit.task.name for unit in run.units})
-    folders = settings.data.written(shown)
+    chosen = {task.suite for task in run.tasks}
+    chosen |= {"memfail"} if "own" in chosen else set()  # a case may be stored among MemFail's conversations
+    used = replace(settings.data, own={name: path for name, path in settings.data.own.items() if name in chosen})
+    folders = used.written(shown)
     rows = f"rows of {', '.join(folders)}" if folders else "shipped rows"
     shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
     mode = f" (mode {settings.system_options.get('mode', 'direct')})" if is_yaml(settings.system) else ""
@@ -33,6 +37,8 @@ def heading(run: Run, shown: Callable[[Path], str]) -> list[str]:
     for suite in run.suites:
         if of_suite := [task for task in run.tasks if task.suite == suite.name]:
             lines.append(rows_of(suite, of_suite, own_data=settings.data.of(suite.name) is not None))
+    unused = [name for name in settings.data.own if name not in chosen]
+    lines += [f"--memfail-data={name}=... is not used: --memfail-suite does not choose {name}" for name in unused]
     lines += [f"{task.suite}: {task.note}" for task in run.tasks if task.note]
     if left_out := sum(task.left_out for task in run.tasks):
         lines.append(

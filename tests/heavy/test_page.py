@@ -102,10 +102,11 @@ def test_a_life_line_breaks_where_the_verdict_falls(visit: Any, run: Path, verdi
         ("The cat Miso sleeps at nine", "Miso cat sleeps the", ["at nine"]),  # another order loses nothing
         ("one and one and one more", "one and one more", ["and one"]),
         ("The tram leaves at seven from the harbour", "Elephants swim", []),  # a memory of something else
+        ("The tram leaves Harrow at seven", "Elephants swim", []),  # the lost "row" is not within a word
     ],
 )
 def test_the_words_lost(visit: Any, tmp_path: Path, said: str, stored: str, lost: list[str]) -> None:
-    asked = question(0, "summary_error", source=said, stored=stored, lost="nothing said")
+    asked = question(0, "summary_error", source=said, stored=stored, lost="row")
     tab = visit([write(tmp_path / "d.jsonl", asked, store())])
     assert [one.inner_text() for one in tab.query_selector_all("mark.lost")] == lost
 

@@ -171,6 +171,7 @@ def test_the_budget_holds_for_the_memory_too(asking, endpoint, monkeypatch):
     result = asking.run(*TASK, "--memfail-proxy", "--memfail-max-tokens=100", system="asking")
     result.assert_outcomes(errors=4)
     result.stdout.fnmatch_lines(["*store_conversation(): *: budget: 100 tokens used up; not asked*"])
+    result.stdout.no_fnmatch_line("*saw no call*")
 
 
 def test_a_memory_that_makes_no_call_is_pointed_out(asking, endpoint):

@@ -638,8 +638,14 @@ def test_validate_lists_all_faults(faulty: Meme, capsys: pytest.CaptureFixture[s
 def test_published_files_run_too(meme: Meme) -> None:
     episodes = json.loads(shipped_episodes().read_text("utf-8"))
     meme.project.file("rows/meme/meme_filler128k.json", json.dumps(episodes[:1]))
-    result = meme.run("--memfail-data=rows", "--memfail-suite=meme:128k")
-    result.stdout.fnmatch_lines(["memfail: meme (published, 128k: 1 store, 14 questions; CC BY 4.0)"])
+    result = meme.run("--memfail-data=rows", "--memfail-data=mab=other", "--memfail-suite=meme:128k")
+    result.stdout.fnmatch_lines(
+        [
+            "memfail: *, rows of rows",
+            "memfail: meme (published, 128k: 1 store, 14 questions; CC BY 4.0)",
+            "memfail: --memfail-data=mab=... is not used: --memfail-suite does not choose mab",
+        ]
+    )
     header = meme.project.record()[0]
     assert (header["suite"], header["tasks"]["meme"]["variant"]) == (["meme:128k"], "128k")
 

@@ -46,12 +46,19 @@ function reload() {
   for (const [name, value] of new URLSearchParams(location.hash.slice(1))) state.set(name, value);
 }
 
+// Return where a detail begins in a lower-case text, not within a word ("row" is not in "Harrow"); -1 if nowhere.
+function placeOf(lower, detail) {
+  if (!detail.trim()) return -1;
+  const escaped = detail.toLowerCase().replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return lower.search(new RegExp((/^[a-z0-9]/i.test(detail) ? "(?<![a-z0-9\\u00c0-\\u024f])" : "") + escaped));
+}
+
 // Return the content with each detail in a mark; positions carry over only if lower case has the same length.
 function marked(whole, details, className) {
   const lower = whole.toLowerCase();
   const spans = [];
   for (const detail of lower.length === whole.length ? details : []) {
-    const at = detail.trim() ? lower.indexOf(detail.toLowerCase()) : -1;
+    const at = placeOf(lower, detail);
     if (at >= 0) spans.push([at, at + detail.length]);
   }
   return inMarks(whole, spans, className);

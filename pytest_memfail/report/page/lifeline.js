@@ -56,7 +56,7 @@ function diff(fact) {
   const spans = fact.v === "summary_error" && stored ? lostWords(said, stored).map(({ from, to }) => [from, to]) : [];
   const lower = said.toLowerCase();
   for (const detail of lower.length === said.length && fact.v !== "not_retrieved" ? fact.missing : []) {
-    const at = detail.trim() ? lower.indexOf(detail.toLowerCase()) : -1;
+    const at = placeOf(lower, detail);
     if (at >= 0) spans.push([at, at + detail.length]);
   }
   // join what is separated by blanks only: one mark for one lost phrase

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,11 +26,19 @@ from pydantic import (
 from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
 from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
+ADDRESS: Final = "^https?://[^/]"
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
 def _words(value: object) -> object:
-    return value.split() if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    words = shlex.shlex(value, posix=True)
+    words.whitespace_split, words.commenters, words.escape = True, "", ""  # a backslash separates folders on Windows
+    try:
+        return list(words)
+    except ValueError:
+        raise ValueError("a text whose quotes are closed, or a list") from None
 
 
 Command = Annotated[
@@ -37,7 +46,7 @@ Command = Annotated[
     BeforeValidator(_words, json_schema_input_type=str | list[str]),
     Field(min_length=1),
 ]
-"""A program and its arguments: a list, or a text to split at blanks."""
+"""A program and its arguments: a list, or a text to split at blanks outside quotes."""
 
 
 def _path(value: str) -> str:
@@ -274,7 +283,7 @@ class HttpMemory(RemoteMemory):
     """A REST service."""
 
     kind: Literal["http"]
-    url: Annotated[str, Field(pattern="^https?://[^/]", description="The service's address, before the paths")]
+    url: Annotated[str, Field(pattern=ADDRESS, description="The service's address, before the paths")]
     open: Annotated[HttpCall | None, Field(description="Makes a store")] = None
     write: HttpCall
     search: HttpCall
@@ -298,7 +307,7 @@ class McpMemory(RemoteMemory):
         ),
     ] = None
     command: Annotated[Command | None, Field(description="Starts the server, in the folder of this file")] = None
-    url: Annotated[str | None, Field(pattern="^https?://[^/]", description="Where the server is")] = None
+    url: Annotated[str | None, Field(pattern=ADDRESS, description="Where the server is")] = None
     env: Annotated[dict[str, str], Field(description="Variables of the server's environment")] = {}
     start_timeout: Annotated[Seconds, Field(description="Seconds for the server to start and list its tools")] = 60.0
     open: McpCall | None = None
@@ -383,11 +392,17 @@ def _preset(name: str, path: Path) -> dict[str, Any]:
 
 SHOULD: Final = "Input should be "
 """How pydantic's messages start when they say what is expected."""
+SHAPES: Final = {
+    ADDRESS: "an address that begins with http:// or https://",
+    "^(/|$)": "a path that begins with /",
+    "^[^/]": "a pattern that does not begin with /",
+}
+"""What the patterns of texts mean."""
 
 
 def _fault(error: ValidationError, model: type[BaseModel]) -> str:
     """Return the first fault, preferring unknown keys: its place, what was got, what is expected."""
-    faults = error.errors(include_url=False, include_context=False)
+    faults = error.errors(include_url=False)
     # a missing key is often a misspelt one
     fault = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in fault["loc"])
@@ -396,6 +411,7 @@ def _fault(error: ValidationError, model: type[BaseModel]) -> str:
     if fault["type"] == "missing":
         return f"{place}: got nothing, expected a value"
     message = fault["msg"].removeprefix("Value error, ")
+    message = SHAPES.get(fault.get("ctx", {}).get("pattern", ""), message)
     expected = re.sub(r"^a valid ([aeiou]?)", lambda m: f"an {m[1]}" if m[1] else "a ", message.removeprefix(SHOULD))
     expected = re.sub(r"^a dictionary( or instance of \w+)?", "a mapping", expected)
     if not place:  # a rule that concerns several keys

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from pytest_memfail.core import UsageError, mask_known
 from pytest_memfail.systems import yaml_schema, yaml_system
+from pytest_memfail.systems.connectors.config import Command
 
 ROOT = Path(__file__).parents[4]
 
@@ -29,6 +31,9 @@ FAULTS = {
     "kind: http\nurl: http://x\nwrite: add\nsearch: {{}}\nlist: {{}}": "{file}: write: got 'add', expected a mapping",
     "kind: command\ncommand: x\nenv: a": "{file}: env: got 'a', expected a mapping",
     "kind: command\ncommand: x\nsettle: 5": "{file}: settle: got 5, expected a mapping",
+    "kind: http\nurl: localhost:1\nwrite: {{}}\nsearch: {{}}\nlist: {{}}": "{file}: url: got 'localhost:1', expected an address "
+    "that begins with http:// or https://",
+    "kind: command\ncommand: sh -c 'x": '{file}: command: got "sh -c \'x", expected a text whose quotes are closed, or a list',
     "kind: command\ncommand: []": "{file}: command: got [], expected ",
     "kind: command\ncommand: 'x {stor}'": "unknown variable in {file}: command 'stor'; did you mean 'store'?",
     "kind: command\ncommand: x\nenv: {{A: '${{MEMFAIL_TEST_UNSET}}'}}": "{file}: env: the environment variable "
@@ -44,6 +49,12 @@ def test_a_wrong_file_is_one_line_that_names_file_and_key(describe, text):
     message = str(caught.value)
     assert message.startswith(FAULTS[text].format(file=path))
     assert "\n" not in message
+
+
+def test_a_command_keeps_quoted_blanks_and_backslashes_together():
+    words = TypeAdapter(Command).validate_python
+    assert words(r"""sh -c 'echo "a b" # c' C:\dir""") == ["sh", "-c", 'echo "a b" # c', r"C:\dir"]
+    assert words(["a b"]) == ["a b"]
 
 
 def test_a_file_that_is_not_there(tmp_path):
