@@ -174,7 +174,9 @@ class Relay:
         try:
             asked = self._asked(call, caller)
             response = self._passed_on(call, caller) if asked is None else self._answered(asked, caller)
-            if response.status in FAULTS or response.status >= 500:
+            # nobody asks a model that is not there on purpose; another path may be a look at what is there
+            unknown = response.status == 404 and asked is not None
+            if response.status in FAULTS or response.status >= 500 or unknown:
                 fault = EndpointError(
                     f"{self.address.host} answered {response.status} to {call}: {self._said(response)}"
                 )

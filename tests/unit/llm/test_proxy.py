@@ -194,11 +194,12 @@ def test_what_the_memory_does_wrong_is_its_own_business(start: Start, endpoint: 
     with pytest.raises(openai.BadRequestError):
         client(store.url).chat.completions.create(model="m", messages="no list")  # type: ignore[arg-type]
     assert store.fault(0) is None
-    with LocalEndpoint(faults=[Fault("status", status=402)]) as unpaid:  # the account's fault, not the memory's
-        store = start(unpaid.url).store("s-1", "task::a")
-        with pytest.raises(openai.APIStatusError):
-            said(client(store.url), "tea")
-        assert "answered 402" in str(store.fault(0))
+    for status in (402, 404):  # the account's fault, or an unknown model: not the memory's
+        with LocalEndpoint(faults=[Fault("status", status=status)]) as unpaid:
+            store = start(unpaid.url).store("s-1", "task::a")
+            with pytest.raises(openai.APIStatusError):
+                said(client(store.url), "tea")
+            assert f"answered {status}" in str(store.fault(0))
     with pytest.raises(openai.BadRequestError, match="no such address of --memfail-proxy"):
         said(client(store.url.replace("s-1", "s-2")), "tea")
 
