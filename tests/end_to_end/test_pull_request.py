@@ -17,7 +17,7 @@ BASELINE = "memfail-baseline.jsonl"
 SYSTEM = (
     "--memfail-system=toymem",
     "--memfail-system-option=keep=50",
-    "--memfail-tasks=conditional_facts_easy",
+    "--memfail-tasks=conditional_facts_easy,persona_retrieval",
 )
 GATE = (f"--memfail-baseline={BASELINE}", "--memfail-fail-on", "regressions:p<0.05")
 SUMMARISER = '            self.notes.append(" ".join(sentences[: self.keep]))\n'
