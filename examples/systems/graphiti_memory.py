@@ -41,14 +41,11 @@ class GraphitiMemory:
         if self._client is None:
             driver = KuzuDriver(db=str(self._file))
             driver._database = GROUP  # the driver lacks it, and add_episode compares it with the group
-            self._client = Graphiti(
-                graph_driver=driver,
-                llm_client=OpenAIGenericClient(LLMConfig(model=self._options.get("llm", "gpt-4o-mini"))),
-                embedder=OpenAIEmbedder(
-                    OpenAIEmbedderConfig(embedding_model=self._options.get("embedding", "text-embedding-3-small"))
-                ),
-                cross_encoder=AsFound(),
-            )
+            llm = OpenAIGenericClient(LLMConfig(model=self._options.get("llm", "gpt-4o-mini")))
+            embedding = self._options.get("embedding", "text-embedding-3-small")
+            embedder = OpenAIEmbedder(OpenAIEmbedderConfig(embedding_model=embedding))
+            self._models = (llm.client, embedder.client)
+            self._client = Graphiti(graph_driver=driver, llm_client=llm, embedder=embedder, cross_encoder=AsFound())
             # build_indices_and_constraints() of Graphiti leaves out the full-text index of this driver
             await driver.graph_ops.build_indices_and_constraints(driver)
 
@@ -78,6 +75,8 @@ class GraphitiMemory:
     async def close(self):
         if self._client is not None:
             await self._client.close()
+            for model in self._models:  # Graphiti leaves their connections open
+                await model.close()
             self._client = None
 
 
