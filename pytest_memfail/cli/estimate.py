@@ -74,9 +74,10 @@ def measured(system: str, cache: Path | None) -> str:
         if kept.header.system != system or kept.state == "running":
             continue
         record = load(kept.record)
-        rows = [row for row in record.summary().models if row["stage"] == MEMORY]
-        if not any(row["calls"] for row in rows):
-            continue  # it asked no model, was not watched, or was a replay
+        summary = record.summary()
+        rows = [row for row in summary.models if row["stage"] == MEMORY]
+        if summary.untrusted is not None or not any(row["calls"] for row in rows):
+            continue  # it was mostly errors, asked no model, was not watched, or was a replay
         total = {
             name: sum(row[name] for row in rows)
             for name in ("calls", "cache_hits", "prompt_tokens", "completion_tokens")

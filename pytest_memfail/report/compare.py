@@ -110,9 +110,10 @@ def shift_name(found: SideBySide, shift: Shift) -> str:
 
 
 def shift_text(shift: Shift) -> str:
-    """Return a difference with its interval."""
-    interval = "-" if shift.interval is None else "{:+.3f}, {:+.3f}".format(*shift.interval)
-    return f"{shift.difference:+.3f} [{interval}]"
+    """Return a difference with its interval, in points for a measure in percent."""
+    times, digits, unit = (100, 1, " points") if shift.unit == "percent" else (1, 3, "")
+    interval = "-" if shift.interval is None else ", ".join(f"{times * end:+.{digits}f}" for end in shift.interval)
+    return f"{times * shift.difference:+.{digits}f}{unit} [{interval}]"
 
 
 def percent(rate: Rate, digits: int = 1) -> str:

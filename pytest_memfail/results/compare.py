@@ -198,6 +198,8 @@ class Shift:
     difference: float
     interval: tuple[float, float] | None
     """The 95 % interval, by a paired bootstrap over clusters; None for too few clusters."""
+    unit: str
+    """The unit of the measure (`Measure.unit`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +345,7 @@ def _shifts(record: int, first: Loaded, other: Loaded) -> Iterator[Shift]:
                 if measure.unit == "count" or not groups or (value := difference(range(len(groups)))) is None:
                     continue
                 interval = bootstrap(len(groups), difference, seed=first.header.seed)
-                yield Shift(suite.name, k, measure.name, record, len(groups), value, interval)
+                yield Shift(suite.name, k, measure.name, record, len(groups), value, interval, measure.unit)
 
 
 def _difference(

@@ -484,8 +484,8 @@ def test_a_score_without_a_model_is_undecided(meme: Meme) -> None:
     said, check = gate(result)[:2]
     assert said == "memfail gate: undecided"
     assert check.split()[:2] == ["meme.score<0.3", "UNDECIDED"]
-    assert "needs a test-taker and a model as judge" in check
-    result.stdout.fnmatch_lines(["memfail: no trustworthy result: *needs a test-taker and a model as judge*"])
+    assert "needs models that answer and judge" in check
+    result.stdout.fnmatch_lines(["memfail: no trustworthy result: *needs models that answer and judge*"])
 
 
 OUTCOMES = {

@@ -15,7 +15,7 @@ from pytest_memfail.grading import f1
 
 NO_MODEL: Final = "needs a model as judge: what the offline judge estimates is no R"
 EMPTY: Final = "nothing false is held, because nothing is held at all: read it beside R"
-NO_ANSWER: Final = "needs a test-taker and a model as judge"
+NO_ANSWER: Final = "needs models that answer and judge"
 TYPES: Final = ("Persona", "Event", "Relationship")
 FULL: Final = 2
 """The score of a point that is held completely."""

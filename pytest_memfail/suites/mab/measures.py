@@ -8,8 +8,8 @@ from typing import Final
 from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, Finished, Measure, Score
 from pytest_memfail.suites.mab.files import SIZES
 
-NO_ANSWER: Final = "needs a test-taker"
-NO_JUDGE: Final = "needs a test-taker and a model as judge"
+NO_ANSWER: Final = "needs a model that answers"
+NO_JUDGE: Final = "needs models that answer and judge"
 NO_QUESTION: Final = "no question of"
 CLASSES: Final = ("banking77", "clinic150", "nlu", "trec_coarse", "trec_fine")
 CATEGORIES: Final[dict[str, tuple[str, ...]]] = {

@@ -26,7 +26,7 @@ PARTS: Final = ("recall", "aggregation", "tracking", "deletion", "cascade", "abs
 """The parts of the score; the questions before the change have a row of their own."""
 PAIRED: Final = ("deletion", "cascade", "absence")
 Z: Final = 1.959964
-NO_ANSWER: Final = "needs a test-taker and a model as judge"
+NO_ANSWER: Final = "needs models that answer and judge"
 
 Test = Callable[[Finished], bool]
 
@@ -185,7 +185,7 @@ def tracking_partial(questions: Sequence[Finished]) -> Score:
     asked = [q for q in after(questions) if q.part == "tracking"]
     replies = [q.reply for q in asked if q.reply is not None]
     if not asked or len(replies) < len(asked):
-        missing = f"needs a test-taker: {len(asked) - len(replies)} of {len(asked)} have no answer"
+        missing = f"needs a model that answers: {len(asked) - len(replies)} of {len(asked)} have no answer"
         return Score(None, len(asked), lacks=missing if asked else "no question")
     return Score(sum(map(_share_in_order, asked)) / len(asked), len(asked))
 

@@ -354,12 +354,15 @@ def read(path: Path) -> Memory:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: not YAML: {one_line(error, 200)}") from None
     if not isinstance(data, dict):
-        raise UsageError(f"{path}: got {type(data).__name__}, expected a mapping with the key 'kind'")
+        got = "nothing" if data is None else type(data).__name__
+        raise UsageError(f"{path}: got {got}, expected a mapping with the key 'kind'")
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         if isinstance(kind, str):
             raise UnknownNameError(f"kind in {path}", kind, KINDS)
-        raise UsageError(f"{path}: kind: got {kind!r}, expected one of {', '.join(KINDS)}")
+        raise UsageError(
+            f"{path}: kind: got {'nothing' if kind is None else repr(kind)}, expected one of {', '.join(KINDS)}"
+        )
     model = KINDS[kind]
     if isinstance(name := data.get("preset"), str) and model is McpMemory:
         data = {**_preset(name, path), **data}

@@ -145,7 +145,7 @@ def test_answers_count_whatever_their_memory_stages_say():
     some = [qa("correct"), qa("hallucination"), qa("omission"), qa(None)]
     assert [value(f"qa_{name}", some) for name in ("correct", "hallucination", "omission")] == [0.25] * 3
     assert value("qa_correct_valid", some) == 0.3333
-    assert "needs a test-taker" in value("qa_correct", [Outcome("qa", "ungraded", answer=Stage("ungraded"))])
+    assert "needs models that answer" in value("qa_correct", [Outcome("qa", "ungraded", answer=Stage("ungraded"))])
 
 
 def test_accuracy_by_type_with_and_without_distractors():

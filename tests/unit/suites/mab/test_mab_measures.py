@@ -217,22 +217,23 @@ def test_a_right_answer_counts_though_the_fact_was_not_shown():
 
 
 def test_answers_without_a_fact_are_not_known_anyway():
-    assert of("known_anyway", [Outcome("banking77", True, facts=[], memory_held=None)]).lacks == "needs a test-taker"
+    assert (
+        of("known_anyway", [Outcome("banking77", True, facts=[], memory_held=None)]).lacks
+        == "needs a model that answers"
+    )
 
 
 def test_what_is_lacking():
     open_ = [Outcome("sh_6k", None, "ungraded"), Outcome("sh_6k", None, "not_stored", memory_held=False)]
-    assert of("substring_em_sh", open_).lacks == "needs a test-taker"
+    assert of("substring_em_sh", open_).lacks == "needs a model that answers"
     # one answer that was not graded is enough: a rate over the rest would be another number
     assert of("substring_em_sh", [*right("sh_6k"), open_[0]]).value is None
     assert of("substring_em_mh", right("sh_6k")).lacks == "no question of mh"
-    assert of("forgetting", [*right("sh_6k"), Outcome("mh_6k", None, "ungraded")]).lacks == "needs a test-taker"
-    assert (
-        of("longmemeval", [Outcome("longmemeval", None, "ungraded")]).lacks == "needs a test-taker and a model as judge"
-    )
+    assert of("forgetting", [*right("sh_6k"), Outcome("mh_6k", None, "ungraded")]).lacks == "needs a model that answers"
+    assert of("longmemeval", [Outcome("longmemeval", None, "ungraded")]).lacks == "needs models that answer and judge"
     assert of("recommendation", []).lacks == "no question of recommendation"
-    assert of("summary", [Outcome("summary", None, "ungraded")]).lacks == "needs a test-taker and a model as judge"
-    assert of("known_anyway", open_).lacks == "needs a test-taker"
+    assert of("summary", [Outcome("summary", None, "ungraded")]).lacks == "needs models that answer and judge"
+    assert of("known_anyway", open_).lacks == "needs a model that answers"
     assert of("overall", right("sh_6k")).lacks == (
         "no question of ruler_qa1, ruler_qa2, longmemeval, eventqa, banking77, clinic150, nlu, trec_coarse, trec_fine, "
         "recommendation, summary, detective, mh; not all of the paper's questions: sh 1 of 100"

@@ -98,7 +98,7 @@ def test_answers_that_nobody_judged_are_lacking():
     outcomes = all_parts(OPEN, RIGHT, RIGHT, RIGHT, RIGHT, lost("not_stored"))
     for name in ("answered", "score"):
         assert of(name, outcomes).value is None
-        assert of(name, outcomes).lacks == "needs a test-taker and a model as judge: 1 of 6 have none"
+        assert of(name, outcomes).lacks == "needs models that answer and judge: 1 of 6 have none"
 
 
 def test_the_score_is_the_plain_mean_of_six_rates():
@@ -225,5 +225,8 @@ def test_the_partly_right_are_a_mean_whatever_the_memory_held():
 
 
 def test_a_history_needs_an_answer():
-    assert of("tracking_partial", [history(None), history("x")]).lacks == "needs a test-taker: 1 of 2 have no answer"
+    assert (
+        of("tracking_partial", [history(None), history("x")]).lacks
+        == "needs a model that answers: 1 of 2 have no answer"
+    )
     assert of("tracking_partial", []).lacks == "no question"
