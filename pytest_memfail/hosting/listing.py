@@ -92,7 +92,7 @@ class StoredTexts:
     """Track the texts of all stores, to detect stores that share state.
 
     Typical causes are a class attribute, a global, or a file or collection with a fixed name. Through the folder
-    `shared`, the processes of a run exchange a text of each store that they have listed.
+    `shared`, the processes of a run exchange a text of each store that they have filled.
     """
 
     def __init__(self, shared: Path | None = None) -> None:
@@ -102,7 +102,7 @@ class StoredTexts:
         self._longest: dict[str, str] = {}
         self._shared = shared
         self._elsewhere: dict[Path, str] = {}
-        """The stores that other processes have listed, by their files; our own files have no store."""
+        """The stores that other processes have filled, by their files; our own files have no store."""
 
     def add(self, store: str, conversations: Iterable[Conversation]) -> None:
         """Record the texts that will be stored in a store."""
@@ -113,13 +113,19 @@ class StoredTexts:
                     if len(message.content) > len(self._longest.get(store, "")):
                         self._longest[store] = message.content
 
-    def listed(self, store: str, texts: Iterable[str]) -> None:
-        """Record the texts that an open store lists."""
-        self._listed[store] = set(texts)
+    def announce(self, store: str) -> None:
+        """Tell the other processes a text of a filled store, before it is listed.
+
+        Of two stores filled at the same time, the one announced later finds the other's text in its listing.
+        """
         if self._shared is not None and store in self._longest:
             file = self._shared / f"{hashlib.sha256(store.encode()).hexdigest()[:16]}.stored"
             self._elsewhere[file] = ""
             write_whole(file, json.dumps([store, self._longest[store]]))
+
+    def listed(self, store: str, texts: Iterable[str]) -> None:
+        """Record the texts that an open store lists."""
+        self._listed[store] = set(texts)
 
     def _read_others(self) -> None:
         for file in self._shared.glob("*.stored") if self._shared is not None else ():
@@ -150,7 +156,7 @@ class StoredTexts:
     def sentinels_of_others(self, store: str, own: Sequence[Conversation]) -> list[tuple[str, str]]:
         """Return texts that another store holds and this one does not, with that store.
 
-        One is of the last open store that was listed here, and one of the last that was listed in another process.
+        One is of the last open store that was listed here, and one of the last that was filled in another process.
         """
         found = []
         for stores in (list(self._listed), list(self._elsewhere.values())):

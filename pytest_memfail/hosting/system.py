@@ -228,6 +228,7 @@ class OpenSystem:
 
         `segments` holds what is stored.
         """
+        self._texts.announce(self._job.id)
         listing = await self.read_listing(len(segments) - 1)
         if self._reuse is not None:
             self._reuse.check(listing)

@@ -8,6 +8,7 @@ import pytest
 from engine_fakes import Store, names, plan, question, said
 
 from pytest_memfail.core import Ingest, MemorySystemError, Probe
+from pytest_memfail.hosting import StoredTexts
 
 
 class Lagging(Store):
@@ -139,3 +140,14 @@ def test_a_leak_between_processes_is_an_error_that_names_both(make_bench, tmp_pa
     )
     assert str(result.error).startswith(f"{method} 'item0 ")
     assert "which was stored in the store s-1: the stores share state" in str(result.error)
+
+
+def test_stores_that_two_processes_fill_at_the_same_time_find_each_other(tmp_path):
+    here, there = StoredTexts(tmp_path), StoredTexts(tmp_path)
+    here.add("a", [said(0)])
+    there.add("b", [said(7)])
+    both = [said(0).text, said(7).text]
+    here.announce("a")
+    there.announce("b")  # neither has looked yet
+    assert here.of_another("a", both, [said(0)]) == (said(7).messages[0].content, "b")
+    assert there.of_another("b", both, [said(7)]) == (said(0).messages[0].content, "a")
