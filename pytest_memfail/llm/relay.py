@@ -25,6 +25,7 @@ from pytest_memfail.llm.errors import (
     ReplyError,
     RequestError,
 )
+from pytest_memfail.llm.failures import RETRIED_STATUSES
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.replay_ignore import Ignored, Seen
 from pytest_memfail.llm.replies import read_usage
@@ -42,7 +43,7 @@ SECONDS: Final = 600.0
 """Time limit for the endpoint in seconds; the memory's own client may give up earlier."""
 MAX_REPLY_BYTES: Final = 256 << 20
 """Thousands of embeddings are longer than any text."""
-FAULTS: Final = frozenset({401, 402, 403, 408, 409, 429})
+FAULTS: Final = RETRIED_STATUSES | {401, 402, 403}
 """Statuses below 500 that are faults of the endpoint or the account, not of the request."""
 KEYS: Final = ("authorization", "api-key", "x-api-key")
 HELD_BACK: Final = frozenset(

@@ -53,10 +53,10 @@ def check_models(settings: RunSettings, around: Around, of_system: Sequence[str]
         return
     if models and not judge_names.has_endpoint() and settings.cache != "only":
         raise UsageError(judge_names.needs_endpoint(models[0]))
-    from pytest_memfail.llm import Ledger, check_sdk
+    from pytest_memfail.llm import check_sdk
 
     check_sdk()
-    ledger = Ledger(max_cost=settings.max_cost, max_tokens=settings.max_tokens, prices=own_prices(settings))
+    ledger = open_ledger(settings, None)
     try:
         ledger.check_prices(models)
     finally:
