@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import stat
 import tempfile
@@ -179,6 +180,15 @@ def is_fresh(path: Path) -> bool:
 def fingerprint(content: bytes) -> str:
     """Return the ten digits that identify the content of a file, such as weights of a judge."""
     return hashlib.sha256(content).hexdigest()[:10]
+
+
+def json_of(text: str | bytes) -> Any:
+    """Return the value of a JSON text. Raises `ValueError` if it is none, also where it is nested too deeply to read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        raise json.JSONDecodeError("nested too deeply", shown, 0) from None
 
 
 def os_reason(error: Exception) -> str:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.core import ToolCall, one_line
+from pytest_memfail.core import ToolCall, json_of, one_line
 from pytest_memfail.llm.completion import Usage
 from pytest_memfail.llm.errors import RefusalError, ReplyError
 
@@ -31,7 +31,7 @@ def read_reply(body: bytes) -> WireReply:
     Does not use the SDK's models, which accept anything. Raises `ReplyError` if it is not a chat completion.
     """
     try:
-        data = json.loads(body)
+        data = json_of(body)
         choice = data["choices"][0]
         message = choice["message"]
         text, refusal = message.get("content") or "", message.get("refusal")
@@ -80,7 +80,7 @@ def packed(text: str, calls: tuple[ToolCall, ...]) -> str:
 
 def unpacked(kept: str) -> tuple[str, tuple[ToolCall, ...]]:
     """Decode the text and the calls of a packed reply."""
-    plain = json.loads(kept)
+    plain = json_of(kept)
     return plain["text"], tuple(ToolCall(**call) for call in plain["calls"])
 
 

@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import ERROR, UsageError, hold_lock, is_fresh, is_held, public, write_whole
+from pytest_memfail.core import ERROR, UsageError, hold_lock, is_fresh, is_held, json_of, public, write_whole
 from pytest_memfail.records.codec import Line
 from pytest_memfail.records.file import checked, read_record, to_json
 from pytest_memfail.records.record import (
@@ -296,7 +296,7 @@ def _text(entry: Line) -> str:
 
 def _read(folder: Path) -> KeptRun | None:
     try:
-        entry = json.loads((folder / ENTRY).read_text(encoding="utf-8"))
+        entry = json_of((folder / ENTRY).read_text(encoding="utf-8"))
         if entry["format"] != FORMAT:
             return None
         header, state = checked(Header, entry["header"], f"{folder / ENTRY}", "run"), entry["state"]
@@ -334,7 +334,7 @@ def _remove(folder: Path, runs: Path) -> None:
 
 def _settle(folder: Path) -> None:
     """Write the outcome of a killed run, so that its record need not be read again."""
-    entry = json.loads((folder / ENTRY).read_text(encoding="utf-8"))
+    entry = json_of((folder / ENTRY).read_text(encoding="utf-8"))
     if entry["state"] == RUNNING:
         entry |= {"state": INTERRUPTED, "verdicts": _recorded(folder / RECORD)}
         write_whole(folder / ENTRY, _text(entry))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from pytest_memfail.core import MemorySystemError, one_line
+from pytest_memfail.core import MemorySystemError, json_of, one_line
 from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import McpCall, McpMemory
 from pytest_memfail.systems.connectors.processes import leashed, said
@@ -98,7 +97,7 @@ class McpConnection:
             return found
         text = "\n".join(texts)
         try:
-            return json.loads(text)
+            return json_of(text)
         except ValueError:
             return text
 

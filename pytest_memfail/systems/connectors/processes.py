@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import MemorySystemError, one_line
+from pytest_memfail.core import MemorySystemError, json_of, one_line
 
 LEASH: Final = str(Path(__file__).with_name("leash.py"))
 LINE_LIMIT: Final = 64 << 20
@@ -123,7 +123,7 @@ class LineProgram:
     def _take(self, line: bytes) -> bool:
         """Pass an answer to its waiting caller; return False for a line that is no answer."""
         try:
-            reply = json.loads(line)
+            reply = json_of(line)
         except ValueError:
             reply = None
         if not isinstance(reply, dict) or type(reply.get("id")) is not int:
