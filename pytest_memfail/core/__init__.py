@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from pytest_memfail.core.secret_names import secret_strength
     from pytest_memfail.core.secrets import KNOWN, learn_options, mask_known, mask_options, mask_text, public
+    from pytest_memfail.core.sources import described_apart, sources_of
     from pytest_memfail.core.suite import (
         OURS,
         AnswerKind,
@@ -218,6 +219,7 @@ __all__ = [
     "check_regular",
     "claim_of",
     "counted",
+    "described_apart",
     "distractor_verdict",
     "escape_controls",
     "fact_verdict",
@@ -238,6 +240,7 @@ __all__ = [
     "rank_of",
     "replacing",
     "secret_strength",
+    "sources_of",
     "worst",
     "write_all",
     "write_whole",
@@ -328,6 +331,7 @@ _HOMES = {
     ),
     "secret_names": ("secret_strength",),
     "secrets": ("KNOWN", "learn_options", "mask_known", "mask_options", "mask_text", "public"),
+    "sources": ("described_apart", "sources_of"),
     "taxonomy": (
         "CORRECT",
         "ERROR",

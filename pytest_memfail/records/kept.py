@@ -76,8 +76,8 @@ def read_kept(path: Path, header: Header) -> Kept:
             case Header():
                 for name, before, now in options_differ(record, header):
                     raise UsageError(
-                        f"--memfail-resume: {path} is of another run: {name} was {_short(before)}, is {_short(now)}; "
-                        "give the options of that run, or leave --memfail-resume out to start again"
+                        f"--memfail-resume: {path} is not resumable: {name} was {_short(before)}, is {_short(now)}; "
+                        "give the options and the code of that run, or leave --memfail-resume out to start again"
                     )
             case QuestionRecord(verdict="error"):
                 questions.pop(record.id, None)
@@ -286,7 +286,7 @@ def resumable(runs: Sequence[KeptRun], header: Header) -> tuple[KeptRun | None, 
             return run, ""
         if why == "no earlier run is kept":
             name, before, now = other
-            why = f"no unfinished run of these options is kept ({run.id} differs: {name} was {before!r}, is {now!r})"
+            why = f"{run.id} is not resumable: {name} was {_short(before)}, is {_short(now)}"
     return None, why
 
 
