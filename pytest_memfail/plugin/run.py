@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timezone
+from fnmatch import fnmatchcase
 from inspect import getfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -128,6 +129,16 @@ def of_cases(selection: Iterable[Selection], tasks: Iterable[Task]) -> Iterator[
         yield from ((CUSTOM, name) for name in ids)
 
 
+def needed_cases(selection: Sequence[Selection], settings: Settings) -> list[Path] | None:
+    """Return the files of cases that must be sound, because they are named; None if all are, because all cases run."""
+    from pytest_memfail.suites import CUSTOM
+
+    runs_all = not settings.tasks or any(fnmatchcase(CUSTOM, pattern) for pattern in settings.tasks)
+    if runs_all and any(chosen in ((), (CUSTOM,)) for chosen in selection):
+        return None
+    return [Path(chosen[0]) for chosen in selection if chosen and Path(chosen[0]).is_absolute()]
+
+
 def leaves_own_tests_out(config: pytest.Config) -> bool:
     """Return whether the benchmark runs alone: its system is on the command line, and no path is."""
     typed = any(str(word).partition("=")[0] == SYSTEM for word in config.invocation_params.args)
@@ -185,7 +196,8 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         if any(suite.name == OWN for suite in suites):
             extra += own_tasks(config)
             haystacks = HaystackFinder(settings.data.of(MEMFAIL), settings.seed, extra)
-            if (own := read_custom(find_cases(config), config.rootpath, haystacks)) is not None:
+            chosen = needed_cases(selection, settings)
+            if (own := read_custom(find_cases(config), config.rootpath, haystacks, chosen)) is not None:
                 extra.append(own)
         if settings.proxy is not None and settings.cache == "only":
             stand_in_for_key(config)
@@ -246,17 +258,6 @@ def find_cases(config: pytest.Config) -> list[Path]:
     return find_custom(starts, config.getini("norecursedirs"))
 
 
-def _where_it_could_be(config: pytest.Config) -> str:
-    """Return where the user could define the hook that provides a system, if no hook exists."""
-    if config.hook.pytest_memfail_make_system.get_hookimpls():
-        return ""
-    places = dict.fromkeys((config.invocation_params.dir, config.rootpath))
-    found = [place / "conftest.py" for place in places if (place / "conftest.py").exists()]
-    if found:
-        return f", which {found[0]} does not have"
-    return f" of a conftest.py; there is none in {' or '.join(map(str, places))}"
-
-
 def find_system(config: pytest.Config, settings: Settings) -> Any:
     """Return the factory of the memory system.
 
@@ -272,7 +273,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
         base=Settings.system.given(config).base,
         rootdir=config.rootpath,
         hook=lambda name: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
-        hook_name=f"{hook.name}{_where_it_could_be(config)}",
+        places=(config.invocation_params.dir, config.rootpath),
     )
     check_factory(factory, f"--memfail-system={settings.system}")
     if callable(check := getattr(factory, "check_options", None)):

@@ -188,11 +188,19 @@ def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> lis
     return list({path.resolve(): path for path in sorted(found, reverse=True)}.values())[::-1]
 
 
-def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | None = None) -> Task | None:
+def read_custom(
+    paths: Sequence[Path],
+    root: Path,
+    haystacks: HaystackFinder | None = None,
+    needed: Iterable[Path] | None = None,
+) -> Task | None:
     """Return the task of these files; None if there are none. `haystacks` finds the conversations to store around a case.
 
-    Raises `RowError` with file, line and key of the first fault.
+    Raises `RowError` with file, line and key of the first fault in a file that is needed (None: all are). Others are left out,
+    and the note of the task says so.
     """
+    must_be_sound = {path.resolve() for path in (paths if needed is None else needed)}
+    left_out: list[str] = []
     haystacks = haystacks or HaystackFinder()
     hashes: dict[str, None] = {}
     plans: list[StorePlan] = []
@@ -200,25 +208,20 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
     seen: dict[str, str] = {}
     sha = hashlib.sha256()
     for path in sorted(paths):
-        content = _content(path)
-        sha.update(content)
-        for node, case in _cases(path, content):
-            line = node.start_mark.line + 1
-            case_id = case.id or slug(path.name.removesuffix(SUFFIX))
-            if case_id in seen:
-                raise RowError(
-                    str(path),
-                    line,
-                    "id",
-                    f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id",
-                )
-            seen[case_id] = f"{path}:{line}"
-            plan, facts = _plan(case, case_id, path, line)
-            if case.haystack is not None:
-                plan, facts, data_hash = _in_haystack(case, plan, facts, haystacks, path, node)
-                hashes[data_hash] = None
+        try:
+            content = _content(path)
+            sha.update(content)
+            found = list(_stores_of(path, content, seen, haystacks))
+        except RowError as fault:
+            if path.resolve() in must_be_sound:
+                raise
+            left_out.append(str(fault))
+            continue
+        for plan, facts, data_hash in found:
             plans.append(plan)
             evidence.update(facts)
+            if data_hash:
+                hashes[data_hash] = None
     if not plans:
         return None
     return Task(
@@ -229,7 +232,30 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
         licence="the user's own",
         data_hash=combined_hash(sha.hexdigest(), *hashes) if hashes else sha.hexdigest(),
         description=f"your own cases below {root.name}",
+        note="; ".join(f"left out: {fault}" for fault in left_out),
     )
+
+
+def _stores_of(
+    path: Path, content: bytes, seen: dict[str, str], haystacks: HaystackFinder
+) -> Iterator[tuple[StorePlan, dict[str, Evidence], str]]:
+    """Yield the store of each case of a file, its evidence, and the digest of its haystack; empty without one."""
+    for node, case in _cases(path, content):
+        line = node.start_mark.line + 1
+        case_id = case.id or slug(path.name.removesuffix(SUFFIX))
+        if case_id in seen:
+            raise RowError(
+                str(path),
+                line,
+                "id",
+                f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id",
+            )
+        seen[case_id] = f"{path}:{line}"
+        plan, facts = _plan(case, case_id, path, line)
+        if case.haystack is None:
+            yield plan, facts, ""
+        else:
+            yield _in_haystack(case, plan, facts, haystacks, path, node)
 
 
 def _content(path: Path) -> bytes:
