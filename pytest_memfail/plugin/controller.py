@@ -80,6 +80,11 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
     """
     settings = run.settings
     try:
+        if config.getoption("forked", False):  # pytest-forked
+            raise UsageError(
+                "--forked: a process for each item, expected one for all items of a store; leave --forked out (-n 2 runs stores in "
+                "two processes)"
+            )
         if settings.reuse_stores is not None:
             check_can_be_made(settings.reuse_stores / "store", Settings.reuse_stores.flag)
         if settings.record is not None:
