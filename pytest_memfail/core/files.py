@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core.errors import UsageError
+from pytest_memfail.core.errors import UsageError, one_line
 
 try:
     fcntl: Any = import_module("fcntl")
@@ -183,12 +183,22 @@ def fingerprint(content: bytes) -> str:
 
 
 def json_of(text: str | bytes) -> Any:
-    """Return the value of a JSON text. Raises `ValueError` if it is none, also where it is nested too deeply to read."""
+    """Return the value of a JSON text. Raises `json.JSONDecodeError`, a `ValueError`, also for what Python cannot read."""
     try:
         return json.loads(text)
-    except RecursionError:
-        shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        raise json.JSONDecodeError("nested too deeply", shown, 0) from None
+    except json.JSONDecodeError:
+        raise
+    except (
+        RecursionError,
+        ValueError,
+    ) as error:  # the latter for an integer of thousands of digits, or bytes without text
+        why = "nested too deeply" if isinstance(error, RecursionError) else one_line(error, 80)
+        raise json.JSONDecodeError(why, text if isinstance(text, str) else text.decode("utf-8", "replace"), 0) from None
+
+
+def is_same_place(one: Path, other: Path) -> bool:
+    """Return whether two paths are of the same file, whether it exists or not."""
+    return os.path.realpath(one) == os.path.realpath(other)  # `Path.resolve` raises for a link that leads to itself
 
 
 def os_reason(error: Exception) -> str:

@@ -31,7 +31,7 @@ def sources_of(modules: Iterable[str], files: Iterable[Path] = (), base: Path | 
     """
     found: dict[str, str] = {}
     names, places = list(modules), [file.resolve() for file in files]
-    known: set[str | Path] = set()
+    known: set[str | Path] = {"", "__main__", *sys.stdlib_module_names}
     while names or places:
         if not names:
             place = places.pop()
@@ -40,7 +40,7 @@ def sources_of(modules: Iterable[str], files: Iterable[Path] = (), base: Path | 
                 within, others = _read(place, found, base)
                 names += within
                 places += others
-        elif (top := names.pop().partition(".")[0]) not in known and top not in sys.stdlib_module_names:
+        elif (top := names.pop().partition(".")[0]) not in known:
             known.add(top)
             if (origin := _origin(top)) is not None and _is_installed(origin):
                 found[top] = _version(top)
