@@ -7,13 +7,22 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, Listing, Memory, MemorySystemError, WrongTypeError, one_line, write_whole
-from pytest_memfail.hosting.calls import guarded, raised_as
+from pytest_memfail.core import (
+    MAX_K,
+    Conversation,
+    Listing,
+    Memory,
+    MemorySystemError,
+    WrongTypeError,
+    one_line,
+    write_whole,
+)
+from pytest_memfail.hosting.calls import Outcomes, guarded, raised_as
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
 TIME_NAMES: Final = ("timestamp", "created_at")
@@ -27,23 +36,27 @@ LEAST_CHARACTERS: Final = 20
 # -- what a system returns ---------------------------------------------------------------------------------------------
 
 
-def memories_from(value: object, method: str, about: str = "") -> tuple[Memory, ...]:
-    """Convert the value that `method` returned to memories; `about` names the question in error messages.
+def memories_from(value: object, method: str, outcomes: Outcomes = ()) -> tuple[Memory, ...]:
+    """Convert the value that `method` returned to memories.
 
     Raises `WrongTypeError` naming the method, the type got and the type expected, and `MemorySystemError` if an entry
-    raises while it is read.
+    raises while it is read. A test runner's `outcomes` pass through.
     """
-    with raised_as(MemorySystemError, f"reading what {method}() returned", about):
-        return guarded(_memories, value, method, about)
+    what = f"{method}()" if isinstance(value, Iterator) else f"reading what {method}() returned"
+    with raised_as(MemorySystemError, what, outcomes=outcomes):
+        return guarded(_memories, value, method)
 
 
-def _memories(value: object, method: str, about: str) -> tuple[Memory, ...]:
+def _memories(value: object, method: str) -> tuple[Memory, ...]:
     if value is None or isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise WrongTypeError(f"{method}() returned {_kind(value)}; {EXPECTED}{about}")
-    return tuple(_memory(entry, i, method, about) for i, entry in enumerate(value))
+        raise WrongTypeError(f"{method}() returned {_kind(value)}; {EXPECTED}")
+    memories = tuple(_memory(entry, i, method) for i, entry in zip(range(MAX_K + 1), value, strict=False))
+    if len(memories) > MAX_K:
+        raise WrongTypeError(f"{method}() returned more than {MAX_K:,} entries; expected a list that ends")
+    return memories
 
 
-def _memory(entry: object, i: int, method: str, about: str) -> Memory:
+def _memory(entry: object, i: int, method: str) -> Memory:
     if isinstance(entry, str):
         return Memory(entry)
 
@@ -55,18 +68,18 @@ def _memory(entry: object, i: int, method: str, about: str) -> Memory:
     text = get(*TEXT_NAMES)
     if not isinstance(text, str):
         what = _kind(entry) if text is None else f"an entry whose text is {_kind(text)}"
-        raise WrongTypeError(f"{method}() returned {what} at index {i}; {EXPECTED}{about}")
+        raise WrongTypeError(f"{method}() returned {what} at index {i}; {EXPECTED}")
     identity, score, metadata, when = get("id"), get("score"), get("metadata"), get(*TIME_NAMES)
     return Memory(
         text,
         None if identity is None else str(identity),
-        _score(score, i, method, about),
+        _score(score, i, method),
         when.isoformat() if isinstance(when, datetime) else None if when is None else str(when),
         {str(k): str(v) for k, v in metadata.items()} if isinstance(metadata, Mapping) else {},
     )
 
 
-def _score(score: Any, i: int, method: str, about: str) -> float | None:
+def _score(score: Any, i: int, method: str) -> float | None:
     if score is None:
         return None
     try:
@@ -74,7 +87,7 @@ def _score(score: Any, i: int, method: str, about: str) -> float | None:
     except (TypeError, ValueError, OverflowError):
         raise WrongTypeError(
             f"{method}() returned the score {one_line(repr(score), 40)} at index {i}; expected a number (higher is better) "
-            f"or None{about}"
+            "or None"
         ) from None
     # a score that is not finite counts as no score: it ranks nothing, and JSON cannot hold it
     return number if math.isfinite(number) else None
@@ -82,6 +95,7 @@ def _score(score: Any, i: int, method: str, about: str) -> float | None:
 
 def _kind(value: object) -> str:
     name = type(value).__qualname__
+    value = value[:60] if isinstance(value, (str, bytes)) else value  # a whole store, perhaps
     return name if value is None or name == "coroutine" else f"{name} {one_line(repr(value), 60)}"
 
 

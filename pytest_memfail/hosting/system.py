@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Any, Final
 
 from pytest_memfail.core import (
+    MAX_K,
     Conversation,
     Listing,
     MemfailError,
@@ -200,7 +202,7 @@ class OpenSystem:
         wait, most = SETTLE_WAITS
         limit = self._resources.limits.store
         end = time.monotonic() + (limit or math.inf)
-        while not await self.lane.call("settled", settled):
+        while not await self.lane.call("settled", settled, read=bool):
             if time.monotonic() > end:
                 raise MemorySystemError(
                     f"settled() of the store {self._job.id} was still false after {limit:g} s; see what the system still stores, or "
@@ -282,8 +284,15 @@ class OpenSystem:
 
     async def read_listing(self, number: int = 0) -> Listing:
         """List the system without checks; `number` is that of the probe."""
-        found = await self.lane.call("get_all_memories", self._system.get_all_memories)
-        return Listing(self._job.id, memories_from(found, "get_all_memories"), number)
+        found = await self._memories("get_all_memories", self._system.get_all_memories)
+        return Listing(self._job.id, found, number)
+
+    async def _memories(self, method: str, fn: Callable[..., Any], *args: Any) -> tuple[Memory, ...]:
+        found: tuple[Memory, ...] = await self.lane.call(method, fn, *args, read=self._reader(method))
+        return found
+
+    def _reader(self, method: str) -> Callable[[object], tuple[Memory, ...]]:
+        return lambda found: memories_from(found, method, self._resources.outcomes)
 
     async def added_by(
         self, conversation: Conversation, before: Listing | None, after: Listing, *, is_restored: bool
@@ -294,7 +303,7 @@ class OpenSystem:
         added one.
         """
         if callable(extracted := getattr(self._system, "extracted_since", None)) and not is_restored:
-            return memories_from(await self.lane.call("extracted_since", extracted, conversation), "extracted_since")
+            return await self._memories("extracted_since", extracted, conversation)
         known = Counter(memory.text for memory in (before.memories if before is not None else ()))
         added = []
         for memory in after.memories:
@@ -309,10 +318,11 @@ class OpenSystem:
         conversation = Conversation(f"{self._context.store_id}-query", (), asked_at)
         method = self._system.retrieve_memories
         try:
-            found, seconds = await self.lane.read("retrieve_memories", method, query, conversation, k)
+            memories, seconds = await self.lane.read(
+                "retrieve_memories", method, query, conversation, k, read=self._reader("retrieve_memories")
+            )
         except MemorySystemError as error:
             raise with_place(error, about) from error.__cause__
-        memories = memories_from(found, "retrieve_memories", about)
         shown = memories if getattr(self._system, "unlimited_k", False) else memories[:k]
         return Retrieved(shown, len(memories) - len(shown), seconds)
 
@@ -347,10 +357,9 @@ async def open_system(lane: Lane, factory: Callable[..., Any], context: SystemCo
     takes_context = signature is None or any(
         p.kind not in (p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in signature.parameters.values()
     )
-    system = await lane.call("the factory", factory, *([context] if takes_context else []))
-    with raised_as(MemorySystemError, f"looking at what the factory returned ({type(system).__name__})"):
-        reads, writes = guarded(_widths, system)
-    lane.widen(reads, writes)
+    arguments = [context] if takes_context else []
+    system, widths = await lane.call("the factory", factory, *arguments, read=lambda system: (system, _widths(system)))
+    lane.widen(*widths)
     return system
 
 
@@ -358,11 +367,15 @@ async def described_by(lane: Lane, system: Any) -> dict[str, str]:
     """Return the texts of the system's `describe()`; an empty mapping if it has no such method."""
     if not callable(describe := getattr(system, "describe", None)):
         return {}
-    found = await lane.call("describe", describe)
+    described: dict[str, str] = await lane.call("describe", describe, read=_description)
+    return described
+
+
+def _description(found: object) -> dict[str, str]:
     if not isinstance(found, Mapping):
         raise WrongTypeError(f"describe() returned {type(found).__name__}; expected a mapping of names to texts")
     with raised_as(MemorySystemError, "reading what describe() returned"):
-        return guarded(lambda: {str(key): str(value) for key, value in found.items()})
+        return guarded(lambda: {str(key): str(value) for key, value in islice(found.items(), MAX_K)})
 
 
 def check_factory(factory: Callable[..., Any], option: str) -> None:
@@ -392,6 +405,11 @@ def _fits(signature: inspect.Signature, args: tuple[Any, ...]) -> bool:
 def _widths(system: Any) -> tuple[int, int]:
     """Return how many concurrent reads and writes a system declares; raise `WrongTypeError` if it is no memory system."""
     kind = type(system).__name__
+    with raised_as(MemorySystemError, f"looking at what the factory returned ({kind})"):
+        return guarded(_declared, system, kind)
+
+
+def _declared(system: Any, kind: str) -> tuple[int, int]:
     if missing := [name for name in METHODS if not callable(getattr(system, name, None))]:
         raise WrongTypeError(
             f"the factory returned {kind}, which has no {'(), '.join(missing)}(); "
