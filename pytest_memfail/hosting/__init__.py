@@ -17,7 +17,7 @@ from pytest_memfail.hosting.calls import (
 )
 from pytest_memfail.hosting.listing import StoredTexts, changes, is_listed, late_entries, memories_from
 from pytest_memfail.hosting.resources import Journal, Resources, TokenRules
-from pytest_memfail.hosting.shelf import Shelf, check_reusable, is_ours, kept_in
+from pytest_memfail.hosting.shelf import OtherSettingsError, Shelf, check_reusable, is_ours, kept_in
 from pytest_memfail.hosting.system import (
     HostedStore,
     OpenSystem,
@@ -39,6 +39,7 @@ __all__ = [
     "Limits",
     "ModelCalls",
     "OpenSystem",
+    "OtherSettingsError",
     "Outcomes",
     "Resources",
     "Retrieved",

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,6 +114,7 @@ class StoredTexts:
         self._stores: dict[int, set[str]] = {}
         """By the hash of a text: the texts themselves are dropped with their store."""
         self._listed: dict[str, set[str]] = {}
+        self._closed: list[str] = []
         self._longest: dict[str, str] = {}
         self._shared = shared
         self._elsewhere: dict[Path, str] = {}
@@ -150,7 +152,8 @@ class StoredTexts:
 
     def forget(self, store: str) -> None:
         """Forget the listing of a closed store."""
-        self._listed.pop(store, None)
+        if self._listed.pop(store, None) is not None:
+            self._closed.append(store)
 
     def of_another(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> tuple[str, str] | None:
         """Return the first text that belongs to another store and not to this one, with that store; None without one.
@@ -170,10 +173,10 @@ class StoredTexts:
     def sentinels_of_others(self, store: str, own: Sequence[Conversation]) -> list[tuple[str, str]]:
         """Return texts that another store holds and this one does not, with that store.
 
-        One is of the last open store that was listed here, and one of the last that was filled in another process.
+        They are of the last open store that was listed here, the last closed one, and the last filled in another process.
         """
         found = []
-        for stores in (list(self._listed), list(self._elsewhere.values())):
+        for stores in (list(self._listed), self._closed, list(self._elsewhere.values())):
             others = [other for other in reversed(stores) if other != store and other in self._longest]
             found += [(text, other) for other in others if not holds(own, text := self._longest[other])][:1]
         return found
@@ -208,15 +211,14 @@ def unlisted_sentinels(conversations: Sequence[Conversation], listing: Listing) 
         return []
     last = len(conversations) - 1
     sentinels = [conversations[i] for i in sorted({0, last // 2, last})]
-    texts = {memory.text for memory in listing.memories}
+    texts, _ = _texts_and_ids(listing)
     return [c for c in sentinels if not any(m.content in texts for m in c.messages) and not _visible(c.text, listing)]
 
 
 def is_listed(memory: Memory, listing: Listing) -> bool:
     """Return whether the listing holds a retrieved entry: by id, by text, or by most of its words (systems add prefixes)."""
-    if memory.id is not None and any(other.id == memory.id for other in listing.memories):
-        return True
-    return any(memory.text == other.text for other in listing.memories) or _visible(memory.text, listing)
+    texts, ids = _texts_and_ids(listing)
+    return memory.id in ids or memory.text in texts or _visible(memory.text, listing)
 
 
 def truncation_message(memory: Memory, listing: Listing) -> str:
@@ -241,4 +243,15 @@ def _words(text: str) -> set[str]:
 def _visible(text: str, listing: Listing) -> bool:
     wanted = _words(text)
     need = SAME * len(wanted)
-    return bool(wanted) and any(len(wanted & _words(memory.text)) >= need for memory in listing.memories)
+    return bool(wanted) and any(len(wanted & words) >= need for words in _words_of(listing))
+
+
+@lru_cache(maxsize=8)
+def _words_of(listing: Listing) -> list[set[str]]:
+    return [_words(memory.text) for memory in listing.memories]
+
+
+@lru_cache(maxsize=8)
+def _texts_and_ids(listing: Listing) -> tuple[frozenset[str], frozenset[str | None]]:
+    memories = listing.memories
+    return frozenset(memory.text for memory in memories), frozenset(memory.id for memory in memories) - {None}

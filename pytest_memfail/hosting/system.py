@@ -17,6 +17,7 @@ from typing import Any, Final
 from pytest_memfail.core import (
     MAX_K,
     Conversation,
+    Doubt,
     Listing,
     MemfailError,
     Memory,
@@ -39,7 +40,7 @@ from pytest_memfail.hosting.listing import (
 )
 from pytest_memfail.hosting.resources import Resources
 from pytest_memfail.hosting.retries import NOW, Retries, with_place
-from pytest_memfail.hosting.shelf import Reuse, Segments, Shelf
+from pytest_memfail.hosting.shelf import Reuse, Segments, Shelf, finds_of
 
 PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "store_conversation": ("conversation",),
@@ -61,7 +62,9 @@ ADVICE: Final = "keep everything below context.path, or under the name context.s
 SETTLE_WAITS: Final = (0.05, 1.0)
 """Seconds between two calls of `settled()`: at first, and at most."""
 LATE_SECONDS: Final = 2.0
-"""Seconds after which a server whose listing lacked something is listed again."""
+"""Seconds after which a server whose listing or search lacked something is asked again."""
+QUERY_CHARACTERS: Final = 300
+SEARCHED: Final = "retrieve_memories() of the store {} returns"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +101,7 @@ class StoreReport:
     """The number of added entries that contain text stored before the first question: the system stores in the background."""
     shared_with: str | None = None
     """The other store that the added entries came from; if set, the queries did not write them."""
+    doubts: list[Doubt] = field(default_factory=list)
     described: Mapping[str, str] = field(default_factory=dict)
     captured: Captured = field(default_factory=Captured)
 
@@ -129,7 +133,12 @@ class OpenSystem:
         self._system: Any = None
         self._reuse: Reuse | None = None
         self._retries: Retries | None = None
-        self._late_until = 0.0
+        self._is_late = False
+        self.filled = 0.0
+        """When the store was filled or restored, in seconds since the epoch."""
+        self._known: frozenset[str] = frozenset()
+        """The texts of the last listing."""
+        self._searches, self._leaks = 0, 0
         self._numbers = {conversation.id: i for i, conversation in enumerate(job.plan.read_conversations(), 1)}
 
     @property
@@ -165,6 +174,7 @@ class OpenSystem:
         self._report.restored = True
         self._report.conversations = sum(map(len, segments))
         self._report.fill_seconds += time.perf_counter() - started
+        self.filled = time.time()
         self._resources.on_progress(self._job.id, self._report.conversations, total)
         return True
 
@@ -194,6 +204,7 @@ class OpenSystem:
         if conversations:
             await self._settle()
         self._report.fill_seconds += time.perf_counter() - started
+        self.filled = time.time()
 
     async def _settle(self) -> None:
         """Wait until the system says that it has stored everything, if it can say so."""
@@ -233,21 +244,17 @@ class OpenSystem:
         self._texts.announce(self._job.id)
         listing = await self.read_listing(len(segments) - 1)
         if self._reuse is not None:
-            self._reuse.check(listing)
+            await self._reuse.check(listing, self._finds)
         texts = [memory.text for memory in listing.memories]
         if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_conversations())) is not None:
-            text, other = foreign
-            raise MemorySystemError(
-                f"get_all_memories() of the store {listing.store_id} lists {one_line(repr(text), 60)}, which was stored in the "
-                f"store {other}: the stores share state; {ADVICE}"
-            )
+            raise self._shared("get_all_memories() of the store {} lists", *foreign)
+        self._known = frozenset(texts)
         await self._check_search()
         self._report.listings += (listing,)
         self._texts.listed(self._job.id, texts)
         stored = [conversation for segment in segments for conversation in segment] if is_last else []
         unlisted = unlisted_sentinels(stored, listing)
-        if unlisted and getattr(self._system, "remote", False) and not hasattr(self._system, "settled"):
-            self._late_until = time.monotonic() + LATE_SECONDS
+        self._is_late = bool(unlisted)
         for sentinel in unlisted:
             # a message and not the whole conversation, which may be longer than a query can be
             query = next((message.content for message in sentinel.messages if message.content.strip()), "")
@@ -255,9 +262,22 @@ class OpenSystem:
                 continue
             found = await self.retrieve(query, 5, "")
             for memory in found.memories:
-                if not is_listed(memory, listing):
+                if not is_listed(memory, listing) and not self.rewrites:
                     raise TruncatedListingError(truncation_message(memory, listing))
         return listing
+
+    def _shared(self, where: str, text: str, other: str) -> MemorySystemError:
+        return MemorySystemError(
+            f"{where.format(self._job.id)} {one_line(repr(text), 60)}, which was stored in the store {other}: the stores share "
+            f"state; {ADVICE}"
+        )
+
+    async def _finds(self, listing: Listing) -> list[list[str]]:
+        """Return what three of the listed texts find."""
+        texts = sorted({memory.text for memory in listing.memories if memory.text.strip()})
+        places = sorted({0, len(texts) // 2, len(texts) - 1}) if texts else []
+        found = [await self.retrieve(texts[i][:QUERY_CHARACTERS], 5, "") for i in places]
+        return [finds_of(each.memories[:5]) for each in found]
 
     async def _check_search(self) -> None:
         """Ask a store at a shared server for what another store holds.
@@ -268,19 +288,47 @@ class OpenSystem:
             return
         for sentinel, other in self._texts.sentinels_of_others(self._job.id, self._job.plan.read_conversations()):
             if any(sentinel in memory.text for memory in (await self.retrieve(sentinel, 5, "")).memories):
-                raise MemorySystemError(
-                    f"retrieve_memories() of the store {self._job.id} returns {one_line(repr(sentinel), 60)}, which was stored "
-                    f"in the store {other}: the stores share state; {ADVICE}"
-                )
+                raise self._shared(SEARCHED, sentinel, other)
+
+    async def _leak(self, memories: Sequence[Memory], listing: Listing) -> MemorySystemError | None:
+        """Return the error if a search returned an entry of another store, or one that this store does not list."""
+        new = [memory for memory in memories if memory.text not in self._known]
+        if not new:
+            return None
+        texts = [memory.text for memory in new]
+        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_conversations())) is not None:
+            return self._shared(SEARCHED, *foreign)
+        unlisted = [] if self.rewrites else [memory for memory in new if not is_listed(memory, listing)]
+        if unlisted:  # they may have come since
+            now = await self.read_listing()
+            unlisted = [memory for memory in unlisted if not is_listed(memory, now)]
+        if not unlisted:
+            return None
+        return MemorySystemError(
+            f"{SEARCHED.format(self._job.id)} {one_line(repr(unlisted[0].text), 60)}, which get_all_memories() does not list: if "
+            f"it is of another store, {ADVICE}; else list every entry, or declare search_rewrites = True if a search returns "
+            "other texts than the listing"
+        )
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
         """Keep the store for later runs if the run reuses stores."""
         if self._reuse is not None:
-            await self._reuse.keep(segments, listing)
+            await self._reuse.keep(segments, listing, self._finds)
 
-    async def wait_for_late_entries(self) -> None:
-        """Wait a moment if a server's listing lacked stored text: it may store in the background, which is worth a warning."""
-        await asyncio.sleep(max(0.0, self._late_until - time.monotonic()))
+    @property
+    def rewrites(self) -> bool:
+        """Whether a search may return other texts than the listing."""
+        return bool(getattr(self._system, "search_rewrites", False))
+
+    @property
+    def settles(self) -> bool:
+        """Whether the system says when it has stored everything."""
+        return hasattr(self._system, "settled")
+
+    async def wait_for_late_entries(self, *, is_lacking: bool) -> None:
+        """Wait a moment if a server's listing or search lacked stored text: it may store in the background."""
+        if (self._is_late or is_lacking) and getattr(self._system, "remote", False) and not self.settles:
+            await asyncio.sleep(min(LATE_SECONDS, max(0.0, self.filled + LATE_SECONDS - time.time())))
 
     async def read_listing(self, number: int = 0) -> Listing:
         """List the system without checks; `number` is that of the probe."""
@@ -313,14 +361,24 @@ class OpenSystem:
                 added.append(memory)
         return tuple(added)
 
-    async def retrieve(self, query: str, k: int, about: str, asked_at: datetime | None = None) -> Retrieved:
-        """Retrieve the memories for a query; `about` names the question in error messages."""
+    async def retrieve(
+        self, query: str, k: int, about: str, asked_at: datetime | None = None, listing: Listing | None = None
+    ) -> Retrieved:
+        """Retrieve the memories for a query; `about` names the question in error messages.
+
+        Raises `MemorySystemError` for an entry that the `listing`, if given, does not hold.
+        """
         conversation = Conversation(f"{self._context.store_id}-query", (), asked_at)
         method = self._system.retrieve_memories
         try:
             memories, seconds = await self.lane.read(
                 "retrieve_memories", method, query, conversation, k, read=self._reader("retrieve_memories")
             )
+            if listing is not None:
+                self._searches += 1
+                if (leak := await self._leak(memories, listing)) is not None:
+                    self._leaks += 1
+                    raise leak
         except MemorySystemError as error:
             raise with_place(error, about) from error.__cause__
         shown = memories if getattr(self._system, "unlimited_k", False) else memories[:k]
@@ -333,6 +391,9 @@ class OpenSystem:
 
     def abandon(self) -> None:
         """Drop the system, and remove the files made for it."""
+        if self._leaks:
+            text = "searches returned entries of other stores, or entries that are not listed"
+            self._report.doubts.append(Doubt("leaks", text, self._leaks, self._searches, "question", 0.0))
         self._system = None
         self._texts.forget(self._job.id)
         if self._reuse is not None:

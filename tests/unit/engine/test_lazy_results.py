@@ -124,7 +124,7 @@ def test_a_mixed_system_over_sqlite_is_told_what_to_do(bench):
 
     (result,) = bench.all(bench.begin(Mixed, plan(1)))
     assert isinstance(result.error, MemorySystemError)
-    assert "() raised ProgrammingError: SQLite objects created in a thread" in str(result.error)
+    assert "raised ProgrammingError: SQLite objects created in a thread" in str(result.error)
     assert "make all methods sync or all async, or connect with check_same_thread=False" in str(result.error)
 
 
