@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_memfail.core.claim import Claim, Part, claim_of
     from pytest_memfail.core.doubts import Doubt, added_up
+    from pytest_memfail.core.entries import is_listed, memories_of
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -224,10 +225,12 @@ __all__ = [
     "hold_lock",
     "is_fresh",
     "is_held",
+    "is_listed",
     "learn_options",
     "mask_known",
     "mask_options",
     "mask_text",
+    "memories_of",
     "one_line",
     "os_reason",
     "public",
@@ -243,6 +246,7 @@ __all__ = [
 
 _HOMES = {
     "doubts": ("Doubt", "added_up"),
+    "entries": ("is_listed", "memories_of"),
     "errors": (
         "JudgeError",
         "MemfailError",

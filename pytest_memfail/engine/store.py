@@ -26,6 +26,7 @@ from pytest_memfail.core import (
     Step,
     TimedOutError,
     UsageError,
+    is_listed,
 )
 from pytest_memfail.engine.grade import Needed, Past
 from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots, searches
@@ -40,7 +41,6 @@ from pytest_memfail.hosting import (
     StoreReport,
     changes,
     described,
-    is_listed,
     late_entries,
 )
 

@@ -15,7 +15,7 @@ from pytest_memfail.hosting.calls import (
     described,
     raised_as,
 )
-from pytest_memfail.hosting.listing import StoredTexts, changes, is_listed, late_entries, memories_from
+from pytest_memfail.hosting.listing import StoredTexts, changes, late_entries, memories_from
 from pytest_memfail.hosting.resources import Journal, Resources, TokenRules
 from pytest_memfail.hosting.shelf import OtherSettingsError, Shelf, check_reusable, is_ours, kept_in
 from pytest_memfail.hosting.system import (
@@ -53,7 +53,6 @@ __all__ = [
     "check_reusable",
     "described",
     "described_by",
-    "is_listed",
     "is_ours",
     "kept_in",
     "late_entries",

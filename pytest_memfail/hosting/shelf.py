@@ -110,7 +110,13 @@ class Shelf:
         return place
 
     def put(
-        self, key: str, made: Path, described: Mapping[str, str], conversations: int, listing: Listing, finds: Finds = ()
+        self,
+        key: str,
+        made: Path,
+        described: Mapping[str, str],
+        conversations: int,
+        listing: Listing,
+        finds: Finds = (),
     ) -> None:
         """Keep the store that was made in a folder from `new`."""
         manifest = {

@@ -28,12 +28,12 @@ from pytest_memfail.core import (
     TruncatedListingError,
     UsageError,
     WrongTypeError,
+    is_listed,
     one_line,
 )
 from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
 from pytest_memfail.hosting.listing import (
     StoredTexts,
-    is_listed,
     memories_from,
     truncation_message,
     unlisted_sentinels,

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Final
 
-from pytest_memfail.core import Conversation, Listing, Message, one_line
-from pytest_memfail.hosting import is_listed
+from pytest_memfail.core import Conversation, Listing, Message, is_listed, one_line
 from pytest_memfail.testing.contract.bench import Bench, BrokenError, NotApplicableError, got
 from pytest_memfail.testing.contract.lifecycle import close, describe, errors, isolation, snapshot
 from pytest_memfail.testing.contract.samples import (

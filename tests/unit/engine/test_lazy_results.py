@@ -65,7 +65,7 @@ def test_a_description_that_is_never_read_to_its_end_costs_its_limit(make_bench,
 
 
 def test_a_listing_without_end_is_an_error(bench, monkeypatch):
-    monkeypatch.setattr("pytest_memfail.hosting.listing.MAX_K", 1000)
+    monkeypatch.setattr("pytest_memfail.core.entries.MAX_K", 1000)
     kind = type("Endless", (Store,), {"get_all_memories": lambda self: Rows(lambda: itertools.repeat("again"))})
     (result,) = bench.all(bench.begin(kind, plan(1)))
     assert isinstance(result.error, WrongTypeError)
