@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_memfail.core.claim import Claim, Part, claim_of
     from pytest_memfail.core.doubts import Doubt, added_up
-    from pytest_memfail.core.entries import is_listed, memories_of
+    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -135,6 +135,7 @@ __all__ = [
     "FAILURES",
     "GRADED",
     "KNOWN",
+    "LEAST_CHARACTERS",
     "LETTERS",
     "LOST_LATER",
     "MAX_K",
@@ -246,7 +247,7 @@ __all__ = [
 
 _HOMES = {
     "doubts": ("Doubt", "added_up"),
-    "entries": ("is_listed", "memories_of"),
+    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of"),
     "errors": (
         "JudgeError",
         "MemfailError",

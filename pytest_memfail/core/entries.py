@@ -17,6 +17,8 @@ TIME_NAMES: Final = ("timestamp", "created_at")
 EXPECTED: Final = "expected a list of strings, of mappings with a 'text', or of objects with a .text"
 SAME: Final = 0.8
 """Share of an entry's words that another must contain to count as the same entry with a prefix or changed punctuation."""
+LEAST_CHARACTERS: Final = 20
+"""Shorter texts may be alike by chance."""
 
 
 def memories_of(value: object, method: str) -> tuple[Memory, ...]:
@@ -76,9 +78,14 @@ def _kind(value: object) -> str:
 
 
 def is_listed(memory: Memory, listing: Listing) -> bool:
-    """Return whether the listing holds a retrieved entry: by id, by text, or by most of its words (systems add prefixes)."""
+    """Return whether the listing holds a retrieved entry: by id, by text, as a part of it, or by most of its words.
+
+    Systems add prefixes, and join entries.
+    """
     texts, ids = _texts_and_ids(listing)
-    return memory.id in ids or memory.text in texts or _visible(memory.text, listing)
+    if memory.id in ids or memory.text in texts or _visible(memory.text, listing):
+        return True
+    return any(text in memory.text for text in texts if len(text) >= LEAST_CHARACTERS)
 
 
 def _words(text: str) -> set[str]:

@@ -7,9 +7,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 from pytest_memfail.core import (
+    LEAST_CHARACTERS,
     Conversation,
     Listing,
     Memory,
@@ -20,10 +20,6 @@ from pytest_memfail.core import (
     write_whole,
 )
 from pytest_memfail.hosting.calls import Outcomes, guarded, raised_as
-
-LEAST_CHARACTERS: Final = 20
-"""Shorter texts may be alike by chance."""
-
 
 # -- what a system returns ---------------------------------------------------------------------------------------------
 
