@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_memfail.core.claim import Claim, Part, claim_of
     from pytest_memfail.core.doubts import Doubt, added_up
-    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of
+    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of, moment_of, wrong_times
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -232,6 +232,7 @@ __all__ = [
     "mask_options",
     "mask_text",
     "memories_of",
+    "moment_of",
     "one_line",
     "os_reason",
     "public",
@@ -243,11 +244,12 @@ __all__ = [
     "worst",
     "write_all",
     "write_whole",
+    "wrong_times",
 ]
 
 _HOMES = {
     "doubts": ("Doubt", "added_up"),
-    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of"),
+    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of", "moment_of", "wrong_times"),
     "errors": (
         "JudgeError",
         "MemfailError",

@@ -1,16 +1,18 @@
-"""Entries: what a memory system returns becomes memories; whether a listing holds one."""
+"""Entries: what a memory system returns becomes memories; whether a listing holds one, and whether their times are right."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Any, Final
 
 from pytest_memfail.core.errors import WrongTypeError, one_line
-from pytest_memfail.core.model import MAX_K, Listing, Memory
+from pytest_memfail.core.model import MAX_K, Evidence, Listing, Memory
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
 TIME_NAMES: Final = ("timestamp", "created_at")
@@ -86,6 +88,59 @@ def is_listed(memory: Memory, listing: Listing) -> bool:
     if memory.id in ids or memory.text in texts or _visible(memory.text, listing):
         return True
     return any(text in memory.text for text in texts if len(text) >= LEAST_CHARACTERS)
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Return the moment that a timestamp names, with a timezone (UTC if it names none); None if it cannot be read.
+
+    Reads ISO 8601 (of its short forms the day), seconds or milliseconds since 1970, and the dates of mails; a year or a month
+    is its beginning.
+    """
+    text = (text or "").strip().replace("Z", "+00:00")
+    if re.fullmatch(r"(19|20)\d\d(-\d\d)?", text):
+        text = f"{text}-01-01"[:10]
+    elif re.fullmatch(r"(19|20)\d{6}(\d{4}|\d{6})?", text):
+        text = f"{text[:4]}-{text[4:6]}-{text[6:8]}"
+    try:
+        if re.fullmatch(r"-?\d+(\.\d+)?", text):
+            seconds = float(text)
+            return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, timezone.utc)
+        with suppress(ValueError):
+            when = datetime.fromisoformat(text)
+            return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
+        when = parsedate_to_datetime(text)
+        return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
+    except (ValueError, TypeError, OverflowError, OSError, IndexError):
+        return None
+
+
+def wrong_times(fact: Evidence, listing: Listing) -> str | None:
+    """Return how the times of entries order a fact's earlier and current state wrongly; None if they do not, or have none."""
+    if not fact.is_dated or fact.earlier is None:
+        return None
+    old = _last(listing, fact.earlier, fact.stale_values, fact.source)
+    new = _last(listing, fact.source, (fact.value,) if fact.value else (), fact.earlier)
+    if old is None or new is None or new[0] > old[0]:
+        return None
+    return f"its times put the earlier state last: {old[1]} for the earlier, {new[1]} for the current one"
+
+
+def _last(listing: Listing, said: str, values: Sequence[str], other: str) -> tuple[datetime, str] | None:
+    """Return the last time of the entries that hold a statement and one of its values, and not the other statement."""
+    wanted, others = _long(_words(said)), _long(_words(other))
+    found = []
+    for memory, words in zip(listing.memories, _words_of(listing), strict=True):
+        if 2 * len(wanted & words) <= len(wanted) or (
+            others and 2 * len((others - wanted) & words) > len(others - wanted)
+        ):
+            continue
+        if (not values or any(_words(value) <= words for value in values)) and (when := moment_of(memory.timestamp)):
+            found.append((when, str(memory.timestamp)))
+    return max(found, default=None)
+
+
+def _long(words: set[str]) -> set[str]:
+    return {word for word in words if len(word) > 3} or words
 
 
 def _words(text: str) -> set[str]:

@@ -379,7 +379,7 @@ class RestoresNothing(Sound):
         ("turns", OnlyUsers, "raised ValueError: role must be user; expected no error"),
         ("turns", NeedsMessages, "raised IndexError"),
         ("timestamps", NeedsTime, "raised AttributeError"),
-        ("timestamps", StampsNow, "which is now; expected the message's"),
+        ("timestamps", StampsNow, "expected the message's, to the day"),
         ("unicode", Ascii, "東京"),
         ("long-texts", Limited, "maximum context length"),
         ("long-texts", DropsLong, "of a message of 100000 characters nothing is in the 1 entry listed"),
