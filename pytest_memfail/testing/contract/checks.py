@@ -191,7 +191,7 @@ async def turns(bench: Bench) -> None:
 
 
 async def timestamps(bench: Bench) -> None:
-    """Times are accepted, and listed times are those of the messages, to the day."""
+    """Times are accepted, and listed times name the days of the messages."""
     store = await bench.open()
     past = datetime(2019, 3, 4, 17, 30, tzinfo=timezone(timedelta(hours=5, minutes=30)))
     later = past + timedelta(days=400)

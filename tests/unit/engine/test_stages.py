@@ -267,7 +267,7 @@ def test_a_fact_whose_entries_have_wrong_times_is_not_kept(times, name):
     verdict = asyncio.run(grader.grade(question(1), [moved], held, held.memories, None))
     assert verdict.name == name
     if name == "summary_error":
-        assert verdict.facts[0].label == "wrong_time"
+        assert verdict.label == "wrong_time"
         assert verdict.facts[0].summary.reason == (
             "its times put the earlier state last: 1970 for the earlier, 1970 for the current one"
         )
