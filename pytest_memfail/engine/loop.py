@@ -96,10 +96,8 @@ class Engine:
         asyncio.set_event_loop(self._loop)
         try:
             while not self._is_over:
-                with suppress(
-                    SystemExit, KeyboardInterrupt
-                ):  # a task of a memory system may raise them, or stop the loop
-                    self._loop.run_forever()
+                with suppress(SystemExit, KeyboardInterrupt):
+                    self._loop.run_forever()  # a task of a memory system may raise them, or stop the loop
         finally:
             self._loop.close()
 

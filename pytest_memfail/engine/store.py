@@ -162,8 +162,10 @@ class StoreRun:
                     assert self.job.shelf is not None
                     self.report.doubts.append(Doubt("other-settings", str(error)))
                     self.job = replace(self.job, shelf=self.job.shelf.replacing())
-                    await self._system.close()
-                    await self._replace_system()
+                    with suppress(MemorySystemError):
+                        await self._system.close()
+                    if not await self._replace_system():
+                        return
                 except TimedOutError as error:
                     if self._attempt == FILLS:
                         raise TimedOutError(
@@ -179,7 +181,7 @@ class StoreRun:
             self._fail_rest(self._failure)
 
     async def _replace_system(self) -> bool:
-        """Abandon a hung system; return False if no question is left to ask."""
+        """Abandon a system that hangs or was kept with other settings; return False if no question is left to ask."""
         self._attempt += 1
         self._hung = None
         while self._asked_again:
@@ -466,7 +468,8 @@ class StoreRun:
         done = [future.result() for future in self._results.values() if future.done() and not future.cancelled()]
         empty, lost = [], []
         for result in done:
-            if result.listing is listing and result.trace and searches(result.ask.question):
+            is_suspect = result.ask.key in self._suspects
+            if result.listing is listing and result.trace and searches(result.ask.question) and not is_suspect:
                 if not result.trace.shown:
                     empty.append(result)
                 elif _sought(result):
