@@ -565,3 +565,12 @@ def test_a_search_that_declares_other_texts_need_not_return_what_is_listed():
         search_rewrites = True
 
     assert check_memory_system(Summarises, checks="listing", raises=False).failed == ()
+
+
+def test_a_system_that_stops_the_loop_is_checked_to_the_end():
+    class Stopping(Sound):
+        async def store_conversation(self, conversation):
+            asyncio.get_running_loop().stop()
+            super().store_conversation(conversation)
+
+    assert check_memory_system(Stopping, checks="round-trip,empty").failed == ()
