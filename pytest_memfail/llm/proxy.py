@@ -232,6 +232,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(response.content)
         self.wfile.flush()
 
+    def finish(self) -> None:
+        """Close the connection also when the client has gone before it was sent all."""
+        try:
+            super().finish()
+        finally:
+            self.rfile.close()
+
     def _has_gone(self) -> bool:
         """Return whether the client has gone; one that only ends what it sends may still read the response."""
         try:
