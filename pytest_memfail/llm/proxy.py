@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from pytest_memfail.core import KNOWN
+from pytest_memfail.core import KNOWN, Doubt
 from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address, check_sdk
 from pytest_memfail.llm.cache import ResponseCache
 from pytest_memfail.llm.errors import AuthError, ModelCallError, RequestError
@@ -62,6 +62,10 @@ class StoreCalls:
         `only_final` looks for those alone that no retry can help: a used-up budget, a reply that is not in the cache.
         """
         return self._relay.fault(self._callers, since, only_final=only_final)
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return the doubts about the calls of this store, and about those of the run, since they were last asked for."""
+        return self._relay.doubts(self._callers)
 
 
 class Proxy:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from pytest_memfail.core import UsageError, learn_sent, mask_known, mask_values, one_line, secret_strength
+from pytest_memfail.core import Doubt, UsageError, learn_sent, mask_known, mask_values, one_line, secret_strength
 from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address
 from pytest_memfail.llm.cache import CachedReply, ResponseCache
 from pytest_memfail.llm.chat import MEMORY_STAGE
@@ -42,7 +42,7 @@ EMBEDDINGS: Final = "/embeddings"
 ASKED: Final = frozenset({CHAT, EMBEDDINGS, "/completions", "/responses"})
 """Paths that ask a model."""
 LISTED: Final = re.compile(
-    r"/models(?:(?:/(?!\.))(?:(?!\.\.)[\w.:@+~,-]|%(?!2[eE]|25|5[cC])[0-9A-Fa-f]{2})+)*", re.ASCII
+    r"/models(?:(?:/(?!\.))(?:(?!\.\.)[\w.:@+~,-]|%(?![01]|2[eE5]|5[cC]|7[fF])[0-9A-Fa-f]{2})+)*", re.ASCII
 )
 """Paths of the list of models and of one of them, whose name may have slashes but leaves the path by no dots."""
 SECONDS: Final = 600.0
@@ -57,6 +57,14 @@ HELD_BACK: Final = frozenset(
 )
 """Headers of a request that are not passed on."""
 RETURNED: Final = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
+CUT_OFF: Final = (
+    "a reply to the memory's own call of its model was cut off at a limit of tokens (finish_reason length), so what the memory "
+    "read of it may be incomplete; raise its max_tokens, or the context of the model"
+)
+REFUSED: Final = (
+    "--memfail-proxy refused requests without the secret part of its address; if they are the memory's, give it the whole of "
+    "OPENAI_BASE_URL or context.base_url"
+)
 FINAL: Final = (BudgetError, CacheMissError)
 """Errors that no retry of the memory can help."""
 
@@ -117,8 +125,8 @@ class Caller:
         """Its calls and tokens so far."""
         self.faults: dict[bytes, tuple[int, ModelCallError]] = {}
         """The requests that have no reply, each with the number of its last failure."""
-        self.cut_off = 0
-        """Its replies that end because of a limit of tokens."""
+        self.replies = self.cut_off = 0
+        """Its replies since `Relay.doubts` was last called, and those of them that end because of a limit of tokens."""
         self._requests: dict[str, dict[str, int]] = {}
 
     def ordinal(self, general: str, exact: str) -> int:
@@ -176,8 +184,8 @@ class Relay:
         self._client: Any = None
         self._lock = threading.Lock()
         self._failures = 0
-        self.strangers = 0
-        """Requests without the secret of the address."""
+        self._strangers = 0
+        """Requests without the secret of the address since `doubts` was last called."""
         self._flying: dict[object, tuple[Caller, Call, Callable[[], bool]]] = {}
         """The calls that wait for a reply, and whether the memory has given up waiting."""
 
@@ -234,7 +242,17 @@ class Relay:
     def count_stranger(self) -> None:
         """Count a request that came without the secret of the address; it is no call of the memory, nor a failed one."""
         with self._lock:
-            self.strangers += 1
+            self._strangers += 1
+
+    def doubts(self, callers: tuple[Caller, ...]) -> tuple[Doubt, ...]:
+        """Return the doubts about the calls of these callers since they were last asked for."""
+        with self._lock:
+            replies, cut_off = sum(caller.replies for caller in callers), sum(caller.cut_off for caller in callers)
+            strangers, self._strangers = self._strangers, 0
+            for caller in callers:
+                caller.replies = caller.cut_off = 0
+        found = [Doubt("cut_off_memory", CUT_OFF, cut_off, replies, "reply")] if replies else []
+        return (*found, Doubt("stranger", REFUSED, strangers, strangers, "request")) if strangers else tuple(found)
 
     def _note(self, call: Call, caller: Caller, fault: ModelCallError | None) -> None:
         """Note whether a call failed."""
@@ -326,6 +344,7 @@ class Relay:
 
     def _given(self, asked: _Asked, caller: Caller, body: Any) -> Response:
         with self._lock:
+            caller.replies += asked.call.method == "POST"
             caller.cut_off += is_cut_off(body)
         return asked.response(body)
 
