@@ -415,7 +415,7 @@ def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     head = ["model calls", "calls", "cache hits", "tokens in", "(cached)", "out", "USD"]
     yield from table(head, lines, [36, 8, 12, 13, 11, 9, 10])
     if estimated := sum(row.get("estimated", 0) for row in rows):
-        yield f"{counted(estimated, 'reply')} reported no usage: their tokens are estimated, and so charged to a budget"
+        yield f"{counted(estimated, 'reply')} reported no usage; tokens are estimated, and a budget is charged the estimate"
 
 
 def model_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
