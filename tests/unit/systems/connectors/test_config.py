@@ -61,7 +61,7 @@ def test_a_key_in_the_file_itself_is_masked(describe):
     service = (
         "kind: http\nurl: http://x\nwrite: {query: {key: k3y-literal}, body: {api_key: pine}}\nsearch: {}\nlist: {}\n"
     )
-    yaml_system(describe(service + "headers: {X-Functions-Key: fn-77-literal, 5: x}"))
+    yaml_system(describe(service + "headers: {X-Functions-Key: fn-77-literal}"))
     assert mask_known("k3y-literal, pine, fn-77-literal") == "***, ***, ***"
 
 
