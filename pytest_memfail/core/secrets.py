@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from html import escape as html_escape
@@ -125,14 +126,16 @@ def learn_options(options: Mapping[str, Any]) -> None:
 def is_common(value: str) -> bool:
     """Return whether a value is an ordinary word, a few short ones, a number or a date, which texts contain anyway.
 
-    >>> [is_common(value) for value in ("conversation", "2024-05-01", "lm-studio", "k3y9", "qwertzuiopasdfghjklyx")]
-    [True, True, True, False, False]
+    >>> [is_common(value) for value in ("conversation.", "2024-05-01", "10am", "lm-studio", "k3y9", "qwertzuiopasdfghjklyx")]
+    [True, True, True, True, False, False]
     """
-    words = re.split(r"[ ._-]+", value.strip())
+    value = value.strip(string.punctuation + string.whitespace)
     if not any(character.isalpha() for character in value):
         return len(value) < 12
-    if not all(word.isalpha() and (word.islower() or word.isupper() or word.istitle()) for word in words):
-        return False
+    words = re.split(r"[ ._-]+", value)
+    usual = {str.lower, str.upper, str.title}  # of a script without cases, all three change nothing
+    if not all(word.isalpha() and any(word == case(word) for case in usual) for word in words):
+        return re.fullmatch(r"\d{1,4}[A-Za-z]{1,3}", value) is not None  # 2nd, 10am, 5kg
     return len(value) < (20 if len(words) == 1 else 16)
 
 
@@ -242,7 +245,7 @@ _HASHED: Final = re.compile(r"(?i)revision|commit|sha|hash|digest|checksum|uuid|
 def _hide(name: str, value: Any, found: Callable[[str], None]) -> Any:
     """Return the mask for a whole value; an empty value is returned unchanged."""
     leaves = list(_leaves(value))
-    is_sure = secret_strength(name) == 2
+    is_sure = secret_strength(name) > 0 and name.lower() != "key"
     for leaf in leaves:
         for secret in _parts(leaf):
             if is_sure or not is_common(secret):  # `key: note` must not mask each note

@@ -191,7 +191,7 @@ def test_a_short_secret_is_masked_as_a_word_only():
     assert mask_known("pine, pineapple, pine-tree") == "***, pineapple, ***-tree"
 
 
-def test_a_word_is_learned_only_from_a_name_that_is_certainly_a_secret_s():
+def test_a_word_is_not_learned_from_a_name_that_may_mean_something_else():
     options = {"key": "note", "headers": {"X-Mode": "fast", "X-Tenant": "t-77"}, "api_key": "pine"}
     assert mask_options(options) == {"key": "***", "headers": {"X-Mode": "***", "X-Tenant": "***"}, "api_key": "***"}
     learn_options(options)

@@ -579,7 +579,9 @@ def test_a_key_of_any_name_reaches_no_output(
     assert key.encode() not in kept
 
 
-@pytest.mark.parametrize("word", ["conversation", "Conversation", "dark", "2024-05-01", "user name", "EMPTY"])
+@pytest.mark.parametrize(
+    "word", ["conversation", "Conversation", "dark", "2024-05-01", "user name", "EMPTY", "tea.", "2nd"]
+)
 def test_no_caller_can_mask_an_ordinary_word(start: Start, word: str) -> None:
     with Upstream(status=401) as upstream:
         store = start(upstream.url).store("s-1", "task::a")
@@ -587,7 +589,7 @@ def test_no_caller_can_mask_an_ordinary_word(start: Start, word: str) -> None:
         assert sent(store.url, chat("tea"), f"{CHAT}?key={quote(word)}", headers=headers)[0] == 401
         said = f"a {word}, Bearer {word}"
         assert mask_known(said) == said
-        if word.islower():  # in what the endpoint says of this very call it is masked
+        if word.isalpha() and word.islower():  # in what the endpoint says of this very call it is masked
             assert f"Bearer {word}" not in str(store.fault(0))
 
 
