@@ -147,8 +147,8 @@ def learn_sent(sent: Iterable[tuple[str, str]]) -> frozenset[str]:
     found: set[str] = set()
     for name, value in sent:
         if secret_strength(name):
-            _, *login = value.split() if "authorization" in name.lower() else ("",)  # the first word names its kind
-            for secret in login or (value,):
+            login = value.split()[1:] if "authorization" in name.lower() else []  # the first word names its kind
+            for secret in login or [value]:
                 found.update(_parts(secret))
     found -= {"", *NO_SECRETS}
     for value in found:

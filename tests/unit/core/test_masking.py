@@ -206,6 +206,7 @@ def test_a_short_key_of_the_environment_is_known_unless_it_is_a_word(monkeypatch
 def test_a_sender_s_secrets_are_learned_unless_they_are_words():
     sent = {"Authorization": "ApiKey k3y-77", "Cookie": "a=dark; b=c00kie", "x-lang": "de-DE-1", "token": "rose"}
     assert {"k3y-77", "dark", "c00kie", "rose"} <= learn_sent(sent.items())
+    assert learn_sent([("Authorization", ""), ("Cookie", "")]) == frozenset()
     assert mask_known("k3y-77, dark, c00kie, de-DE-1, rose") == "***, dark, ***, de-DE-1, rose"
     assert mask_values("a rose, roses, dark", ["rose", "dark"]) == "a ***, roses, ***"
 
