@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timezone
-from fnmatch import fnmatchcase
 from inspect import getfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -129,16 +128,6 @@ def of_cases(selection: Iterable[Selection], tasks: Iterable[Task]) -> Iterator[
         yield from ((CUSTOM, name) for name in ids)
 
 
-def needed_cases(selection: Sequence[Selection], settings: Settings) -> list[Path] | None:
-    """Return the files of cases that must be sound, because they are named; None if all are, because all cases run."""
-    from pytest_memfail.suites import CUSTOM
-
-    runs_all = not settings.tasks or any(fnmatchcase(CUSTOM, pattern) for pattern in settings.tasks)
-    if runs_all and any(chosen in ((), (CUSTOM,)) for chosen in selection):
-        return None
-    return [Path(chosen[0]) for chosen in selection if chosen and Path(chosen[0]).is_absolute()]
-
-
 def leaves_own_tests_out(config: pytest.Config) -> bool:
     """Return whether the benchmark runs alone: its system is on the command line, and no path is."""
     typed = any(str(word).partition("=")[0] == SYSTEM for word in config.invocation_params.args)
@@ -181,6 +170,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         TaskRequest,
         choose_suites,
         load_tasks,
+        needed_files,
         read_custom,
         with_options,
     )
@@ -196,8 +186,11 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         if any(suite.name == OWN for suite in suites):
             extra += own_tasks(config)
             haystacks = HaystackFinder(settings.data.of(MEMFAIL), settings.seed, extra)
-            chosen = needed_cases(selection, settings)
-            if (own := read_custom(find_cases(config), config.rootpath, haystacks, chosen)) is not None:
+            if (
+                own := read_custom(
+                    find_cases(config), config.rootpath, haystacks, needed_files(selection, settings.tasks)
+                )
+            ) is not None:
                 extra.append(own)
         if settings.proxy is not None and settings.cache == "only":
             stand_in_for_key(config)

@@ -188,6 +188,14 @@ def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> lis
     return list({path.resolve(): path for path in sorted(found, reverse=True)}.values())[::-1]
 
 
+def needed_files(selection: Iterable[Sequence[str]], patterns: Sequence[str]) -> list[Path] | None:
+    """Return the files of cases that must be sound, because the selection names them; None if all are, because all cases run."""
+    runs_all = not patterns or any(fnmatch(NAME, pattern) for pattern in patterns)
+    if runs_all and any(tuple(chosen) in ((), (NAME,)) for chosen in selection):
+        return None
+    return [Path(chosen[0]) for chosen in selection if chosen and Path(chosen[0]).is_absolute()]
+
+
 def read_custom(
     paths: Sequence[Path],
     root: Path,
