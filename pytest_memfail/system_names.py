@@ -12,6 +12,8 @@ from pytest_memfail.core import UnknownNameError, UsageError
 from pytest_memfail.discovery import find
 
 GROUP: Final = "pytest_memfail.systems"
+TYPO: Final = 0.75
+"""How similar an unknown name must be to one of ours to be a misspelling of it rather than a system of the user's."""
 HOOK: Final = "pytest_memfail_make_system"
 
 
@@ -56,9 +58,8 @@ def find_system(
         return found(name)
     except UnknownNameError as error:
         files = [place / "conftest.py" for place in places if (place / "conftest.py").exists()]
-        if error.got != name or not files:
+        if error.got != name or not files or get_close_matches(name, error.known, 1, cutoff=TYPO):
             raise
-        # it is more likely a system of the user's than a misspelt name of ours
         raise UsageError(
             f"{option}: {files[0]} was loaded and gave no system {name!r}: {_fault_of(files[0])}. Known besides: "
             f"{', '.join(error.known)}"

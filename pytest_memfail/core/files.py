@@ -191,7 +191,7 @@ def json_of(text: str | bytes) -> Any:
     except (
         RecursionError,
         ValueError,
-    ) as error:  # the latter for an integer of thousands of digits, or bytes without text
+    ) as error:  # ValueError: an integer of thousands of digits, or bytes that are no text
         why = "nested too deeply" if isinstance(error, RecursionError) else one_line(error, 80)
         raise json.JSONDecodeError(why, text if isinstance(text, str) else text.decode("utf-8", "replace"), 0) from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sys
 import sysconfig
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 DIGITS: Final = 16
 """How much of a digest is kept for each source."""
+PROGRAMS: Final = frozenset({".cjs", ".go", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh", ".ts"})
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+(\w[\w., \t]*))", re.MULTILINE)
 
 
@@ -22,7 +24,7 @@ def sources_of(modules: Iterable[str], files: Iterable[Path] = (), base: Path | 
     """Return what these modules and files consist of, by a name that is the same on every machine.
 
     Imports are followed, also those within functions. For a module all files beside it count, for a package all its files,
-    for an installed package its version, and for any other file those in its folder that it names.
+    for an installed package its version, and for any other file the programs in its folder that it names.
 
     Args:
         modules: names of modules; they need not be loaded.
@@ -91,10 +93,11 @@ def _imports(content: bytes) -> Iterator[str]:
 
 
 def _named(file: Path) -> Iterator[Path]:
-    """Yield the files and packages beside a file of settings that it names, such as the program that it starts."""
+    """Yield the programs beside a file of settings that it names. Other files may be the memory itself, which changes."""
     for word in set(re.findall(r"[\w./-]+", _content(file).decode("utf-8", "replace"))):
         for path in (file.parent / word, file.parent / f"{word}.py"):
-            if file.parent in path.parents and (path.is_file() or (path / "__main__.py").is_file()):
+            is_program = path.is_file() and (path.suffix in PROGRAMS or os.access(path, os.X_OK))
+            if file.parent in path.parents and (is_program or (path / "__main__.py").is_file()):
                 yield path.resolve()
 
 

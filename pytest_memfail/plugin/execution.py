@@ -99,10 +99,10 @@ class Execution:
             plugin = self._config.pluginmanager.get_plugin("logging-plugin")
             handlers = (getattr(plugin, name, None) for name in LOG_HANDLERS)
             self._runtime.begin_tests(handler for handler in handlers if handler is not None)
+        # the death of a worker is seen without it
+        watched = nullcontext() if self._is_worker else loud_exit(NO_TRUSTWORTHY_RESULT)
         try:
-            with (
-                nullcontext() if self._is_worker else loud_exit(NO_TRUSTWORTHY_RESULT)
-            ):  # the death of a worker is seen
+            with watched:
                 return (yield)
         except BaseException as error:
             # a second Ctrl-C may come before pytest has taken note of the first

@@ -186,11 +186,8 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         if any(suite.name == OWN for suite in suites):
             extra += own_tasks(config)
             haystacks = HaystackFinder(settings.data.of(MEMFAIL), settings.seed, extra)
-            if (
-                own := read_custom(
-                    find_cases(config), config.rootpath, haystacks, needed_files(selection, settings.tasks)
-                )
-            ) is not None:
+            needed = needed_files(selection, settings.tasks)
+            if (own := read_custom(find_cases(config), config.rootpath, haystacks, needed)) is not None:
                 extra.append(own)
         if settings.proxy is not None and settings.cache == "only":
             stand_in_for_key(config)
