@@ -271,7 +271,7 @@ def read_episodes(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], s
     if any(fault.field.startswith("episode ") for fault in faults):
         try:
             found = json.loads(path.read_text(encoding="utf-8-sig"))
-        except ValueError:  # a later part of the file is no JSON, which is reported as another fault
+        except (ValueError, RecursionError):  # a later part of the file is no JSON, which is reported as another fault
             return rows, faults, sha
         names = [row.get("episode_id") if isinstance(row, dict) else None for row in found]
         faults = [_with_id(fault, names) for fault in faults]

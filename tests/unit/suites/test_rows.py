@@ -14,7 +14,7 @@ from pytest_memfail.core import RowError
 from pytest_memfail.reading import slug
 from pytest_memfail.suites import TASK_NAMES
 from pytest_memfail.suites.load import MODULES
-from pytest_memfail.suites.memfail.rows import row_errors
+from pytest_memfail.suites.memfail.rows import row_faults_of
 from pytest_memfail.suites.memfail.validate import MODELS
 
 
@@ -269,7 +269,7 @@ def test_several_faults_give_the_first_and_a_count(tmp_path):
 
 def test_row_errors_lists_every_fault(tmp_path):
     path = write(tmp_path / "rows.csv", conditional(0, entity="", question=""), conditional(1, condition_met="x"))
-    errors = row_errors(path, MODELS["conditional_facts_easy"])
+    errors, _ = row_faults_of(path, MODELS["conditional_facts_easy"])
     assert [(e.line, e.field) for e in errors] == [(2, "entity"), (2, "question"), (3, "condition_met")]
 
 

@@ -25,7 +25,7 @@ from pytest_memfail.suites.memfail.row_models import (
     PersonaRow,
     UpdatedRow,
 )
-from pytest_memfail.suites.memfail.rows import Rows, row_errors
+from pytest_memfail.suites.memfail.rows import Rows, row_faults_of
 from pytest_memfail.suites.memfail.validate.across import ESSAY_LIKENESS, LIKENESS
 from pytest_memfail.suites.memfail.validate.cases import case_findings
 from pytest_memfail.suites.memfail.validate.design import (
@@ -116,8 +116,9 @@ def validate(folder: Path) -> list[Finding]:
     findings = case_findings(cases, folder)
     sound = set()
     for name, path in present.items():
-        errors = row_errors(path, MODELS[name])
+        errors, warnings = row_faults_of(path, MODELS[name])
         findings += [Finding("error", e.file, e.line, e.field, e.problem) for e in errors]
+        findings += [Finding("warning", w.file, w.line, w.field, w.problem) for w in warnings]
         if not errors:
             sound.add(name)
     for name in present:
