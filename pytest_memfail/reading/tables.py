@@ -44,9 +44,7 @@ def read_table(path: Path) -> Table:
     if is_told := first.casefold().startswith("sep=") and len(first) == 5:
         text, line = text.partition("\n")[2], 2
     empty: list[int] = []
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=first[4] if is_told else _separator(text), strict=True
-    )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=first[4] if is_told else _separator(text), strict=True)
     start = line
     try:
         for cells in reader:

@@ -41,17 +41,22 @@ def half_character(value: Any) -> tuple[int | str, ...] | None:
     Programs that cut texts between the two halves of an emoji write them, and no file, database or request accepts them.
     """
     rest: list[tuple[tuple[int | str, ...], Any]] = [((), value)]
+    seen: set[int] = set()
     while rest:
         place, one = rest.pop()
         if isinstance(one, str):
             if _SURROGATE.search(one):
                 return place
+        elif id(one) in seen:  # YAML can name one value in many places
+            continue
         elif isinstance(one, dict):
+            seen.add(id(one))
             for name, held in reversed(one.items()):
                 if isinstance(name, str) and _SURROGATE.search(name):
                     return (*place, name)
                 rest.append(((*place, name), held))
         elif isinstance(one, list | tuple):
+            seen.add(id(one))
             rest.extend(((*place, at), held) for at, held in reversed(list(enumerate(one))))
     return None
 

@@ -20,13 +20,15 @@ haystack: conditional_facts_hard      # optional: a task, or a folder of convers
 ```
 
 A file may hold several cases as YAML documents (`---`). Each case has a store of its own. A haystack folder holds YAML
-or JSON files. Each is a list of conversations as above, or a mapping with the key `conversations`.
+or JSON files. Each is a list of conversations as above, or a mapping with the key `conversations`; a JSON file may also be a
+chat as programs log or export it (`reading/chats.py`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -57,7 +59,7 @@ from pytest_memfail.core import (
     Task,
     one_line,
 )
-from pytest_memfail.reading import digest, short, slug
+from pytest_memfail.reading import HALF, digest, half_character, is_chat, place_of, read_chats, short, slug
 from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.memfail import ID_PATTERN, Text
 
@@ -246,7 +248,7 @@ def _value(file: str, node: yaml.Node) -> object:
 
     line = node.start_mark.line + 1
     try:
-        return yaml.SafeLoader("").construct_document(node)
+        value = yaml.SafeLoader("").construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = line if error.problem_mark is None else error.problem_mark.line + 1
         raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
@@ -254,6 +256,9 @@ def _value(file: str, node: yaml.Node) -> object:
         raise RowError(file, line, "file", "not a case (nested too deeply)") from None
     except Exception as error:  # PyYAML passes on Python's errors, for a date in month 13 or an int without digits
         raise RowError(file, line, "file", f"not YAML ({type(error).__name__}: {one_line(error)})") from None
+    if (cut := half_character(value)) is not None:
+        raise RowError(file, _line_of(node, cut), place_of(cut) or "file", HALF)
+    return value
 
 
 def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
@@ -293,8 +298,14 @@ def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]
 
 
 def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
-    """Yield the conversations of a haystack file."""
+    """Yield the conversations of a haystack file: in the form of cases, or chats in any form that is read."""
     numbers = itertools.count(1)
+    if path.suffix == ".jsonl" or (path.suffix == ".json" and _is_chat(content)):
+        for chat in read_chats(path).chats:
+            messages = [{turn.role: turn.text} for turn in chat.turns]
+            conversation = CaseConversation.model_validate({"date": chat.day, "messages": messages})
+            yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
+        return
     for node, value in _documents(path, content):
         is_list = isinstance(value, list)
         try:
@@ -303,6 +314,13 @@ def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
             raise _fault(str(path), node, error, ConversationFile, skip=int(is_list)) from None
         for conversation in read.conversations:
             yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
+
+
+def _is_chat(content: bytes) -> bool:
+    try:
+        return is_chat(json.loads(content))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _fault(
