@@ -64,11 +64,11 @@ def written(day: date | None, messages: Iterable[tuple[str, str]]) -> dict[str, 
 def _notes(log: Chats, after: int | None) -> list[str]:
     """Return what was left out of the log."""
     left = [f"{number} {role}" for role, number in log.left_out.items()]
-    notes = [f"left out: turns of {', '.join(left)}"] if left else []
+    notes = [f"turns left out: {', '.join(left)}"] if left else []
     if after is None:
         notes.append("the log does not have the question, so all its turns are stored before it")
     elif after:
-        notes.append(f"left out: {counted(after, 'turn')} after the question")
+        notes.append(f"turns left out: {after} after the question")
     if log.no_times:
         notes.append(
             f"left out: {counted(len(log.no_times), 'time')} that cannot be read, such as {one_line(repr(log.no_times[0]), 40)}; "

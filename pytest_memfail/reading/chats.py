@@ -18,6 +18,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from pytest_memfail.core import RowError, one_line
+from pytest_memfail.reading.faults import short
 from pytest_memfail.reading.texts import decoded, read_bytes, whole
 
 ROLES: Final = {
@@ -126,8 +127,7 @@ def read_chats(path: Path) -> Chats:
         except RecursionError:
             raise RowError(file, line, "file", "nested too deeply") from None
         if reader.seen == before:
-            shown = one_line(json.dumps(value, ensure_ascii=False), 80)
-            raise RowError(file, line, "file", f"got {shown!r}, expected {EXPECTED}")
+            raise RowError(file, line, "file", f"got {short(value)}, expected {EXPECTED}")
     return reader.found()
 
 

@@ -59,9 +59,11 @@ from pytest_memfail.core import (
     Task,
     one_line,
 )
+from pytest_memfail.grading import content
 from pytest_memfail.reading import HALF, digest, half_character, is_chat, place_of, read_chats, short, slug
 from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.memfail import ID_PATTERN, Text
+from pytest_memfail.suites.places import better_said, elsewhere
 
 if TYPE_CHECKING:
     import yaml
@@ -234,6 +236,32 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
     )
 
 
+def misplaced(path: Path) -> Iterator[RowError]:
+    """Yield the facts of a file's cases that the conversation which they name does not state.
+
+    Raises `RowError` for the first fault.
+    """
+    for node, case in _cases(path, _content(path)):
+        texts = [
+            (str(number), "\n".join(text for message in conversation.messages for text in message.values()))
+            for number, conversation in enumerate(case.conversations, 1)
+        ]
+        words = [(number, content(text)) for number, text in texts]
+        for at, fact in enumerate(case.expected):
+            home = (fact.conversation or 1) - 1
+            found = [
+                (f"no wording of the detail {short(wordings[0])} is in conversation {home + 1}", other)
+                for wordings in fact.details
+                if (other := elsewhere(wordings, texts[home][1], texts)) is not None
+            ]
+            if not fact.details and (said := better_said(content(fact.fact), words[home][1], words)) and said[1]:
+                found = [(f"conversation {home + 1} has {said[0]:.0%} of the words of the fact", said[1])]
+            for problem, other in found:
+                better = f"conversation {other} has it" if other else "no conversation of the case has it"
+                line = _line_of(node, ["expected", at])
+                yield RowError(str(path), line, f"expected.{at}", f"{problem}; {better}")
+
+
 def _content(path: Path) -> bytes:
     if path.exists() and not path.is_file():  # reading a named pipe would block
         raise RowError(str(path), 1, "file", "cannot be read (not a regular file)")
@@ -381,7 +409,7 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
             kind="fact",
             task=NAME,
             text=expected.fact,
-            source="\n".join(m.content for m in home.messages if m.role == "user") or home.text,
+            source=_source(home, expected),
             conversation_id=home.id,
             entity=expected.entity,
             stale_values=tuple(expected.forbidden),
@@ -400,6 +428,13 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         line=line,
     )
     return StorePlan(case_id, (*map(Ingest, conversations), Probe((question,)))), facts
+
+
+def _source(home: Conversation, expected: ExpectedFact) -> str:
+    """Return what the user said in a conversation; all of it if a detail is only in what others said."""
+    said = "\n".join(message.content for message in home.messages if message.role == "user")
+    others = any(elsewhere(wordings, said, [("all", home.text)]) for wordings in expected.details)
+    return home.text if others or not said else said
 
 
 def _in_haystack(

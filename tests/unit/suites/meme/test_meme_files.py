@@ -10,7 +10,8 @@ from episodes import EPISODE, episode, question, write
 from pytest_memfail.core import RowError, SuiteFault, SuiteRequest, UnknownNameError, UsageError
 from pytest_memfail.suites import built_in_suite, choose_suites, suite_in
 from pytest_memfail.suites.meme import SUITE, shipped_episodes
-from pytest_memfail.suites.meme.files import Episode, Fact, Item, Session, read_episodes, states
+from pytest_memfail.suites.meme.files import Episode, Fact, Item, Session, read_episodes
+from pytest_memfail.suites.places import states
 
 
 def loaded(folder, *episodes):
