@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.cli.case_of_log import case_of_log, written
 from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, tasks_of, unknown_question
-from pytest_memfail.core import FAILURES, UsageError, check_place, one_line, write_whole
+from pytest_memfail.core import FAILURES, NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Conversation, Evidence
@@ -217,15 +217,15 @@ def _kept(
 ) -> tuple[list[Conversation], list[str]]:
     """Return at most `limit` conversations in their order, and a note if there were more.
 
-    Those of the evidence are kept, then those closest to what the question was shown, then others at equal distances, so that
-    each keeps its place between the first and the last.
+    Those of the evidence are kept, then those closest to what was retrieved instead of it, then others at equal distances, so
+    that each keeps its place between the first and the last.
     """
     if limit is None or len(stored) <= limit:
         return stored, []
     needed = {name for fact in evidence.values() for name in (fact.conversation_id, *fact.history)}
     kept = {at for at, conversation in enumerate(stored) if conversation.id in needed}
     words = [_words(conversation.text) for conversation in stored]
-    for memory in question.retrieved:
+    for memory in () if question.verdict in (NOT_STORED, SUMMARY_ERROR) else question.retrieved[: limit - len(kept)]:
         shown = _words(memory.text)
         kept.add(max(range(len(stored)), key=lambda at: len(words[at] & shown) / (len(words[at] | shown) or 1)))
     others = [at for at in range(len(stored)) if at not in kept]

@@ -155,23 +155,32 @@ class _UnknownRoleError(ValueError):
 
 def _values(file: str, text: str) -> Iterator[tuple[int, Any]]:
     """Yield the JSON values of a text with their lines: the only one, or one per line."""
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     try:
-        yield 1, json.loads(text)
+        only = _loaded(file, 1, text)
+    except RowError as error:
+        fault = error
+    else:
+        yield 1, only
         return
-    except RecursionError:
-        raise RowError(file, 1, "file", "not JSON (nested too deeply)") from None
-    except ValueError as error:
-        at_once = error
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for at, (number, line) in enumerate(lines):
         try:
-            yield number, json.loads(line)
-        except RecursionError:
-            raise RowError(file, number, "file", "not JSON (nested too deeply)") from None
-        except ValueError:
-            if at == 0 and isinstance(at_once, json.JSONDecodeError):  # not one value per line
-                number, error = at_once.lineno, at_once
-            raise RowError(file, number, "file", f"not JSON ({one_line(error)}), expected {EXPECTED}") from None
+            value = _loaded(file, number, line)
+        except RowError as error:
+            raise error if at else fault from None  # not even one value per line
+        yield number, value
+
+
+def _loaded(file: str, line: int, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        line, problem = line + error.lineno - 1, f"not JSON ({error.msg} at column {error.colno}), expected {EXPECTED}"
+    except ValueError as error:  # a number of 5,000 digits
+        problem = f"not JSON ({one_line(error)})"
+    except RecursionError:
+        problem = "not JSON (nested too deeply)"
+    raise RowError(file, line, "file", problem)
 
 
 class _Reader:

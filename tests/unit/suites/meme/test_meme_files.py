@@ -177,7 +177,7 @@ def test_errors(tmp_path, changes, text):
     assert first_fault(tmp_path, **changes) == text
     fault = next(iter(SUITE.faults(tmp_path)))
     assert fault.is_error
-    assert str(fault) == f"{tmp_path / 'meme_filler32k.json'}: error: {text}"
+    assert str(fault) == f"{tmp_path / 'meme_filler32k.json'}:{fault.line}: error: {text}"
 
 
 def test_an_id_twice(tmp_path):
