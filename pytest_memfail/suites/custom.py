@@ -60,7 +60,7 @@ from pytest_memfail.core import (
     one_line,
 )
 from pytest_memfail.grading import content
-from pytest_memfail.reading import HALF, digest, half_character, is_chat, place_of, read_chats, short, slug
+from pytest_memfail.reading import HALF, digest, half_character, is_chat, may_be_cut, place_of, read_chats, short, slug
 from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.memfail import ID_PATTERN, Text
 from pytest_memfail.suites.places import better_said, elsewhere
@@ -328,13 +328,18 @@ def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]
 def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
     """Yield the conversations of a haystack file: in the form of cases, or chats in any form that is read."""
     numbers = itertools.count(1)
-    if path.suffix == ".jsonl" or (path.suffix == ".json" and _is_chat(content)):
-        for chat in read_chats(path).chats:
-            messages = [{turn.role: turn.text} for turn in chat.turns]
-            conversation = CaseConversation.model_validate({"date": chat.day, "messages": messages})
-            yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
-        return
-    for node, value in _documents(path, content):
+    as_json = _json(path, content)
+    documents: Iterable[tuple[Any, object]]
+    if path.suffix == ".jsonl" or is_chat(as_json):
+        chats = [
+            {"date": c.day, "messages": [{turn.role: turn.text} for turn in c.turns]} for c in read_chats(path).chats
+        ]
+        documents = [(None, chats)]
+    elif as_json is not None and may_be_cut(content.decode("utf-8-sig")) and half_character(as_json) is None:
+        documents = [(None, as_json)]  # YAML does not join the halves of an escaped emoji, as JSON does
+    else:  # it knows the lines of faults
+        documents = _documents(path, content)
+    for node, value in documents:
         is_list = isinstance(value, list)
         try:
             read = ConversationFile.model_validate({"conversations": value} if is_list else value)
@@ -344,11 +349,12 @@ def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
             yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
 
 
-def _is_chat(content: bytes) -> bool:
+def _json(path: Path, content: bytes) -> object:
+    """Return the value of a JSON file; None for another file, or for JSON that only YAML accepts."""
     try:
-        return is_chat(json.loads(content))
+        return json.loads(content) if path.suffix == ".json" else None
     except (ValueError, RecursionError):
-        return False
+        return None
 
 
 def _fault(

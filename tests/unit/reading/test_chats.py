@@ -68,7 +68,12 @@ def serialised():
     names = {"user": "HumanMessage", "assistant": "AIMessage"}
     return {
         "messages": [
-            {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", name], "kwargs": {"content": text}}
+            {
+                "lc": 1,
+                "type": "constructor",
+                "id": ["langchain", "schema", "messages", name],
+                "kwargs": {"content": text},
+            }
             for name, text in [("SystemMessage", "Hi"), *((names[t["role"]], t["content"]) for t in turns())]
         ]
     }
@@ -91,7 +96,8 @@ def requests():
 def agent():
     """Return lines around turns, with a time and the id of their session."""
     return [
-        {"type": turn["role"], "message": turn, "timestamp": "2026-01-05T08:00:00Z", "sessionId": "s"} for turn in turns()
+        {"type": turn["role"], "message": turn, "timestamp": "2026-01-05T08:00:00Z", "sessionId": "s"}
+        for turn in turns()
     ]
 
 
@@ -145,7 +151,10 @@ def test_a_conversation_of_two_days_becomes_one_for_each(tmp_path):
     lines = [{"role": "user", "content": f"It is {day}.", "timestamp": day} for day in days]
     path = tmp_path / "log.json"
     path.write_text(json.dumps(lines))
-    assert [(str(chat.day), len(chat.turns)) for chat in read_chats(path).chats] == [("2026-01-05", 2), ("2026-03-05", 2)]
+    assert [(str(chat.day), len(chat.turns)) for chat in read_chats(path).chats] == [
+        ("2026-01-05", 2),
+        ("2026-03-05", 2),
+    ]
 
 
 @pytest.mark.parametrize("when", ["yesterday", 7, 17])

@@ -38,7 +38,9 @@ def test_rows_and_columns_without_text_are_left_out(tmp_path):
     path.write_text("id,text,,\na,x,,\n,,,\n\n , ,,\nb,y\n")
     table = read_table(path)
     assert table.rows == [(2, {"id": "a", "text": "x"}), (6, {"id": "b", "text": "y"})]
-    assert [str(warning) for warning in table.warnings] == [f"{path}:3: row: 2 rows without any value left out (lines 3, 5)"]
+    assert [str(warning) for warning in table.warnings] == [
+        f"{path}:3: row: 2 rows without any value left out (lines 3, 5)"
+    ]
     assert table.errors == []
 
 
