@@ -156,8 +156,10 @@ def _of_question(
             for c in conversations
         ]
     except (UsageError, KeyError) as error:
-        said = f"the rows of the run cannot be read ({one_line(error)})"
-        notes = [f"{said}, so the case has only what the record contains of them and may not fail in the same way"]
+        why = one_line(error if isinstance(error, UsageError) else f"they lack {error}")
+        notes = [
+            f"the rows of the run cannot be read ({why}), so the case has only what the record contains of them and may not fail in the same way"
+        ]
         evidence, texts, query = {}, _recorded(record, question), question.text
         places = {fact.id: 1 + texts.index(fact.source) for fact in question.facts}
     failed = [fact for fact in question.facts if fact.verdict == question.verdict] or list(question.facts)
@@ -197,7 +199,8 @@ def _stored(
     """
     from pytest_memfail.core import Ingest, Probe
 
-    (task,) = tasks_of(record, [question.task], folders(options), options.cases)
+    tasks = tasks_of(record, [question.task], folders(options), options.cases)
+    task = next(task for task in tasks if task.name == question.task)
     if task.data_hash != record.header.tasks[question.task].data_hash:
         raise UsageError("they have changed since, or are in another folder: name it with --data or --cases")
     plan = next((plan.opened() for plan in task.stores if plan.id == question.store), None)

@@ -15,6 +15,8 @@ from pytest_memfail.reading import Chat, Chats, Turn, read_chats
 LISTED: Final = 5
 """The number of turns that a message lists."""
 
+LETTERS: Final = r"0-9A-Za-z\u00c0-\u04ff"
+
 
 @dataclass(frozen=True, slots=True)
 class _Said:
@@ -27,7 +29,10 @@ class _Said:
 
     def states(self, text: str) -> bool:
         """Return whether the turn has a text as whole words."""
-        return re.search(rf"(?<!\w){re.escape(text.strip())}(?!\w)", self.turn.text, re.IGNORECASE) is not None
+        wanted = re.escape(" ".join(text.split()))
+        # not within a longer word, in scripts that have blanks between words
+        pattern = rf"(?<![{LETTERS}]){wanted}(?![{LETTERS}])"
+        return re.search(pattern, " ".join(self.turn.text.split()), re.IGNORECASE) is not None
 
     def __str__(self) -> str:
         return f"{self.number} ({self.turn.role}) {one_line(self.turn.text, 60)!r}"
@@ -116,7 +121,8 @@ def _stating(options: argparse.Namespace, said: Sequence[_Said]) -> _Said:
     if options.turn is not None:
         if not 1 <= options.turn <= len(said):
             raise UsageError(f"--turn: got {options.turn}, expected a turn before the question, 1 to {len(said)}")
-        return said[options.turn - 1]
+        at: int = options.turn - 1
+        return said[at]
     wanted = options.fact or options.answer
     found = [one for one in said if one.states(options.answer)]
     if options.fact and (of_fact := _closest(said, options.fact)):

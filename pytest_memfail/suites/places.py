@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pytest_memfail.grading import contains, verbatim
+from pytest_memfail.grading import contains, fold, verbatim
 
 SAID: Final = 0.5
 """The share of a text's words that the conversation which states it should have."""
@@ -21,9 +22,17 @@ def elsewhere(wordings: Sequence[str], named: str, others: Iterable[tuple[str, s
 
     The name is empty if no text has any. `others` are pairs of a name and a text.
     """
-    if any(states(named, wording) for wording in wordings):
+    if any(_has(named, wording) for wording in wordings):
         return None
-    return next((name for name, text in others if any(states(text, wording) for wording in wordings)), "")
+    return next((name for name, text in others if any(_has(text, wording) for wording in wordings)), "")
+
+
+def _has(text: str, wording: str) -> bool:
+    """Return whether a text states a wording; a number is not stated by a longer one."""
+    wanted = fold(wording)
+    if not (wanted[:1].isdigit() or wanted[-1:].isdigit()):
+        return states(text, wording)
+    return re.search(rf"(?<!\d){re.escape(wanted)}(?!\d)", fold(text)) is not None
 
 
 def better_said(

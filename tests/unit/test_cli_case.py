@@ -211,6 +211,13 @@ def test_turns_to_choose_from_are_listed(tmp_path, monkeypatch, capsys, answer, 
     assert (code, case["expected"][0]["fact"]) == (0, TURNS[0]["content"])
 
 
+def test_an_answer_in_a_script_without_blanks_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = "\u6211\u6bcf\u5468\u56db\u665a\u4e0a\u6253\u7403\u3002"
+    _, case = case_of(tmp_path, [{"role": "user", "content": said}, TURNS[3]], "--answer=\u5468\u56db")
+    assert case["expected"] == [{"fact": said, "conversation": 1, "details": [["\u5468\u56db"]]}]
+
+
 def test_the_times_of_turns_are_dates_of_the_case(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     turns = [

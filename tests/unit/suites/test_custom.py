@@ -343,6 +343,11 @@ def test_half_a_character_is_a_fault_with_its_line(tmp_path):
             ["no wording of the detail 'aspirin' is in conversation 1; no conversation of the case has it"],
         ),
         ("penicillin]", "[Penicillins, aspirin]]", []),
+        (
+            "penicillin]",
+            "'7']",
+            ["no wording of the detail '7' is in conversation 1; no conversation of the case has it"],
+        ),
         ("[[allergic, allergy], penicillin]", "[]", []),
         (
             "conversation: 1\n    entity: Ana\n    details: [[allergic, allergy], penicillin]",
