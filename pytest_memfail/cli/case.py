@@ -94,13 +94,14 @@ def run(options: argparse.Namespace) -> int:
         name, system = question.question, options.system or record.header.system
         expected = (question.verdict,) if question.failed else FAILURES
         case, notes = _of_question(record, question, options)
-    output = options.output or Path(re.sub(r"[^\w-]+", "-", name) + ENDING)
+    output = options.output or Path(_id(name) + ENDING)
     if not output.name.endswith(ENDING):
         raise UsageError(f"-o: got {output.name!r}, expected a name that ends in {ENDING}")
     check_place(output, "-o")
     if output.exists():
         raise UsageError(f"-o: {output} exists; it is left as it is, give another name")
-    write_whole(output, _yaml(case))
+    # the id of a row would be that of every case made of it
+    write_whole(output, _yaml({"id": _id(output.name.removesuffix(ENDING)), **case}))
     print(f"wrote {output}")
     for note in notes:
         print(f"note: {note}")
@@ -112,6 +113,10 @@ def run(options: argparse.Namespace) -> int:
         print(said)
     print(f"run it: {shlex.join(['pytest', str(output), *words])}")
     return 0 if fails else 1
+
+
+def _id(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "case"
 
 
 def _yaml(value: object) -> bytes:
@@ -157,14 +162,12 @@ def _of_question(
         ]
     except (UsageError, KeyError) as error:
         why = one_line(error if isinstance(error, UsageError) else f"they lack {error}")
-        notes = [
-            f"the rows of the run cannot be read ({why}), so the case has only what the record contains of them and may not fail in the same way"
-        ]
+        lacks = "so the case has only what the record contains and may not fail in the same way"
+        notes = [f"the rows of the run cannot be read ({why}), {lacks}"]
         evidence, texts, query = {}, _recorded(record, question), question.text
         places = {fact.id: 1 + texts.index(fact.source) for fact in question.facts}
     failed = [fact for fact in question.facts if fact.verdict == question.verdict] or list(question.facts)
     case = {
-        "id": re.sub(r"[^\w-]+", "-", question.question),
         "conversations": texts,
         "question": query if question.memory_held is False else question.text,
         "answer": "; ".join(question.gold) or "not known",
