@@ -80,7 +80,8 @@ def _limit(text: str) -> int | None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the case, run it once, and return 1 if it does not fail."""
-    record, expected = None, FAILURES
+    record: Loaded | None = None
+    expected: tuple[str, ...] = FAILURES
     if options.log is not None:
         if options.record is not None:
             raise UsageError(f"case: got RECORD {options.record} and --from, expected one of them")
@@ -164,8 +165,9 @@ def _of_question(
         why = one_line(error if isinstance(error, UsageError) else f"they lack {error}")
         lacks = "so the case has only what the record contains and may not fail in the same way"
         notes = [f"the rows of the run cannot be read ({why}), {lacks}"]
-        evidence, texts, query = {}, _recorded(record, question), question.text
-        places = {fact.id: 1 + texts.index(fact.source) for fact in question.facts}
+        evidence, query, sources = {}, question.text, _recorded(record, question)
+        texts = [written(None, [("user", source)]) for source in sources]
+        places = {fact.id: 1 + sources.index(fact.source) for fact in question.facts}
     failed = [fact for fact in question.facts if fact.verdict == question.verdict] or list(question.facts)
     case = {
         "conversations": texts,
