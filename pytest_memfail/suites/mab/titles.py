@@ -61,7 +61,7 @@ def read_titles(path: Path) -> Titles:
     Raises `UsageError` if it is no object of titles with whole numbers.
     """
     try:
-        found = json_of(path.read_text(encoding="utf-8"))
+        found = json_of(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{path}: cannot be read as JSON ({error}); expected an object of titles and their ids"

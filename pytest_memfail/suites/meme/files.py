@@ -12,8 +12,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pytest_memfail.core import RowError, json_of
-from pytest_memfail.grading import contains, fold, marks_removal, sentences, verbatim
+from pytest_memfail.grading import fold, marks_removal, sentences
 from pytest_memfail.reading import JsonRow, read_json_rows, short
+from pytest_memfail.suites.places import states
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]
 TYPES: Final[dict[str, Type]] = {
@@ -257,11 +258,6 @@ class Episode(_Model):
         values = item.entity_values.get(entity, [item.gold] if len(item.entity) == 1 else []) if item else []
         state = self.entities.get(entity)
         return next((v for v in (*values[-1:], state.before if state else "") if v), "")
-
-
-def states(text: str, value: str) -> bool:
-    """Return whether a text contains a value, verbatim or by its words."""
-    return bool(value) and (verbatim(value, text) or contains(value, text))
 
 
 def read_episodes(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], str]:
