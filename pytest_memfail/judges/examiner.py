@@ -13,7 +13,7 @@ from pytest_memfail.judges import prompts
 from pytest_memfail.judges.prompts import Entry, Messages
 from pytest_memfail.judges.rank import Ranking
 from pytest_memfail.judges.replies import EntriesReply, JudgeReply, problem_of
-from pytest_memfail.llm import ContextLengthError, ReplyError
+from pytest_memfail.llm import ContextLengthError, ModelCallError, ReplyError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -130,13 +130,19 @@ class Examiner:
     async def warm(self, listing: Listing) -> None:
         """Let the provider cache the store if every check will start with the whole of it.
 
-        A larger store is shown whole only on demand, and its first such check fills the cache.
+        A larger store is shown whole only on demand, and its first such check fills the cache. A failed warm-up costs
+        no question: the checks themselves find out what is wrong.
         """
         if len(listing.memories) <= self._first and _is_long(listing) and listing not in self._warmed:
             await self._behind_first(listing, lambda: self._warm_up(listing))
 
     async def _warm_up(self, listing: Listing) -> None:
-        await self.ask(prompts.warm_up(numbered(listing.memories)), JudgeReply, "warm", ())
+        try:
+            await self.ask(prompts.warm_up(numbered(listing.memories)), JudgeReply, "warm", ())
+        except ContextLengthError:
+            self._pieces[listing] = min(2, len(listing.memories))  # a check is longer still
+        except ModelCallError:
+            pass
 
     async def _check_entries(
         self,

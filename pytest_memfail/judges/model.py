@@ -39,6 +39,7 @@ from pytest_memfail.judges.replies import (
     StoredReply,
     Support,
 )
+from pytest_memfail.llm import ContextLengthError
 
 if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
@@ -226,12 +227,7 @@ class ModelJudge:
         entries = numbered(added)
         found: list[Support] = []
         for start in range(0, len(entries), ADDED_AT_ONCE):
-            some = entries[start : start + ADDED_AT_ONCE]
-            shown = [entry.number for entry in some]
-            reply = await self._examiner.ask(
-                prompts.about_added(question, some, kind.right), AddedReply, "added", shown
-            )
-            found += reply.memories
+            found += await self._supported(question, entries[start : start + ADDED_AT_ONCE], kind.right)
         targets = [one for one in found if one.target]
         wrong = [one for one in found if one.support < FULL]
         metrics = {
@@ -247,6 +243,22 @@ class ModelJudge:
             label=kind.labels[0] if wrong and kind.labels else None,
             metrics=metrics,
         )
+
+    async def _supported(
+        self, question: Question, entries: Sequence[prompts.Entry], criteria: str
+    ) -> Sequence[Support]:
+        """Return how far the dialogue supports each of these entries; show fewer at once if they are too long."""
+        shown = [entry.number for entry in entries]
+        try:
+            reply = await self._examiner.ask(
+                prompts.about_added(question, entries, criteria), AddedReply, "added", shown
+            )
+        except ContextLengthError:
+            if (half := len(entries) // 2) == 0:
+                raise
+            first = await self._supported(question, entries[:half], criteria)
+            return [*first, *await self._supported(question, entries[half:], criteria)]
+        return reply.memories
 
     def settles(self, question: Question) -> bool:
         """Return whether the reply is graded even if a fact failed: an option letter, or an answer with an exact grader."""

@@ -19,6 +19,7 @@ from pytest_memfail.llm import (
     RequestError,
 )
 from pytest_memfail.testing import Fault, LocalEndpoint
+from pytest_memfail.testing.overflows import OVERFLOWS
 
 PASSING = {
     "429": Fault(status=429),
@@ -166,6 +167,40 @@ def test_too_long_messages_are_told_from_others() -> None:
             return await asker.ask("entry " * 10)
 
         assert run(asker, work).parsed == Finding(**GOOD)
+
+
+@pytest.mark.parametrize("server", OVERFLOWS)
+def test_every_server_says_too_long_in_its_own_words(server: str) -> None:
+    with LocalEndpoint(answer=good, context_tokens=1, overflow=server) as endpoint:
+        asker = Asker(endpoint)
+        with pytest.raises(ContextLengthError):
+            run(asker, asker.ask)
+    assert endpoint.calls == 1
+
+
+NOT_TOO_LONG = {
+    "a rate": (
+        429,
+        "Rate limit reached for m on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.",
+        RateLimitError,
+    ),
+    "a limit of the reply": (
+        400,
+        "max_tokens is too large: 99999. This model supports at most 4096 completion tokens.",
+        RequestError,
+    ),
+    "a busy server": (503, "Server overloaded, too many requests in the queue", EndpointError),
+    "an unknown model": (404, "model 'long-context-window' not found", ModelError),
+}
+
+
+@pytest.mark.parametrize(("status", "message", "kind"), NOT_TOO_LONG.values(), ids=NOT_TOO_LONG)
+def test_other_limits_are_not_taken_for_too_long(status: int, message: str, kind: type[ModelCallError]) -> None:
+    with LocalEndpoint(faults=[Fault(status=status, message=message, every=1)]) as endpoint:
+        asker = Asker(endpoint, max_retries=0)
+        with pytest.raises(kind) as caught:
+            run(asker, asker.ask)
+    assert not isinstance(caught.value, ContextLengthError)
 
 
 def test_server_errors_do_not_open_the_circuit_while_others_are_served() -> None:

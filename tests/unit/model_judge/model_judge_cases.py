@@ -141,10 +141,11 @@ def run(
     *,
     context_tokens: int | None = None,
     latency_seconds: float = 0.0,
+    overflow: str = "openai",
     **options: Any,
 ) -> Asked:
     """Run the work with a judge that asks a fresh endpoint; return its result or its error."""
-    endpoint = LocalEndpoint(answer, context_tokens=context_tokens, latency_seconds=latency_seconds)
+    endpoint = LocalEndpoint(answer, context_tokens=context_tokens, latency_seconds=latency_seconds, overflow=overflow)
     with endpoint:
         result = asyncio.run(_with_judge(work, endpoint.url, options))
     return Asked(result, list(endpoint.requests), endpoint.peak_in_flight)

@@ -10,10 +10,11 @@ import json
 import pytest
 from model_judge_cases import CASES, block, listing, numbers, question, run, stored, texts
 
-from pytest_memfail.core import Memory
+from pytest_memfail.core import AnswerKind, Memory
 from pytest_memfail.judges.rank import Ranking
 from pytest_memfail.llm import ContextLengthError, ReplyError
 from pytest_memfail.testing.answers import answer_by_rule
+from pytest_memfail.testing.overflows import OVERFLOWS
 
 RULE = CASES["rule"]
 LARGE = listing(RULE.kept, fillers=40)
@@ -187,6 +188,67 @@ def test_an_entry_that_is_too_long_alone_is_an_error():
     store = listing("Leopold restores globes. " * 1000, "Perpetua grows quinces.")
     asked = run(lambda judge: judge.storage(RULE.evidence, store), context_tokens=1000)
     assert isinstance(asked.result, ContextLengthError)
+
+
+def present_if_shown(request):
+    """Reply that entry 60 holds the fact, where it is shown."""
+    shown = 60 in numbers(request)
+    return stored(shown, shown, [60] if shown else [])
+
+
+@pytest.mark.parametrize("server", OVERFLOWS)
+def test_batches_begin_whatever_words_a_server_has_for_too_long(server):
+    store = listing(*(f"Leopold restores globe {n}." for n in range(60)))
+    asked = run(
+        lambda judge: judge.storage(RULE.evidence, store),
+        present_if_shown,
+        context_tokens=800,
+        overflow=server,
+        first_entries=1,
+    )
+    assert (asked.result.outcome, asked.result.entries) == ("passed", (59,))
+    assert [len(shown) for shown in asked.shown] == [1, 60, 30, 30]
+
+
+@pytest.mark.parametrize("server", ["llama.cpp", "lm_studio"])
+def test_a_warm_up_that_is_too_long_costs_no_question(server):
+    async def work(judge):
+        await judge.warm(LONG)
+        return await judge.storage(RULE.evidence, LONG)
+
+    asked = run(work, lambda request: stored(True, True, [numbers(request)[0]]), context_tokens=1200, overflow=server)
+    assert asked.result.outcome == "passed"
+    first, second = asked.shown
+    assert len(second) == (len(first) + 1) // 2  # the checks need not find out again
+
+
+def test_a_warm_up_that_fails_costs_no_question():
+    def answer(request):
+        return "not JSON" if "Nothing is asked yet" in request["messages"][1]["content"] else stored(True, True, [1])
+
+    async def work(judge):
+        await judge.warm(LONG)
+        return await judge.storage(RULE.evidence, LONG)
+
+    assert run(work, answer).result.outcome == "passed"
+
+
+def test_added_memories_that_are_too_long_together_are_shown_in_halves():
+    added = [Memory(f"Leopold restores globe {n}.") for n in range(16)]
+
+    def answer(request):
+        memories = [{"entry": number, "support": 2, "target": False} for number in numbers(request)]
+        return {"reason": "it says so", "memories": memories}
+
+    asked = run(
+        lambda judge: judge.added(question("added", keys={"dialogue": "a dialogue", "points": ("a point",)}), added),
+        answer,
+        context_tokens=360,
+        overflow="llama.cpp",
+        answers={"added": AnswerKind(right="support")},
+    )
+    assert asked.result.metrics["added"] == 16
+    assert [len(shown) for shown in asked.shown] == [16, 8, 8]
 
 
 # -- replies that cannot be --------------------------------------------------------------------------------------------
