@@ -154,9 +154,11 @@ class ModelClient:
             self.ledger.record_hit(stage, model)
             return replace(found, key=key)
         if cache.mode == "only":
+            recorded = cache.endpoints()
+            others = f", or use OPENAI_BASE_URL={recorded[0]}, which its replies are of" if recorded else ""
             raise CacheMissError(
                 f"{cache.path} has no reply of {model!r} at {self.endpoint} to this {stage} request, and the cache "
-                "mode `only` forbids calls; record one with the cache mode on"
+                f"mode `only` forbids calls; record one with the cache mode on{others * (self._address.url not in recorded)}"
             )
         return replace(await self._joined(request, key, cache), key=key)
 
@@ -164,7 +166,9 @@ class ModelClient:
         """Delete replies from the cache that their caller cannot use; return whether the same request calls again."""
         if self.cache is None or self.cache.mode != "on":
             return False
-        self.cache.forget(reply.key for reply in refused if reply.key is not None)
+        for reply in refused:
+            if reply.key is not None:
+                self.cache.forget(reply.key)
         return True
 
     async def close(self) -> None:
