@@ -129,6 +129,8 @@ class Evidence:
     """Whether several statements each contain a part of the fact; the paper then checks the parts."""
     importance: float = 1.0
     is_distractor: bool = False
+    user: str | None = None
+    """The user's name, if known: memories may name the user, who says only "I"."""
 
 
 QuestionKind = str

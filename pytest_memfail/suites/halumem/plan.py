@@ -172,6 +172,7 @@ class _Plan:
             text=point.memory_content,
             source=self.user.sessions[at].text,
             conversation_id=self.conversations[at].id,
+            user=self.user.name or None,
             stale_values=tuple(point.original_memories),
             importance=point.importance,
             is_distractor=point.is_distractor,
