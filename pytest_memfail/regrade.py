@@ -21,7 +21,7 @@ from pytest_memfail.core import (
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import Grader, Needed, Past
+from pytest_memfail.engine import Grader, Needed, Past, needs_additions, searches
 from pytest_memfail.hosting import DaemonPool
 from pytest_memfail.records import Key, QuestionRecord, StoreRecord, question_record
 from pytest_memfail.results import Loaded
@@ -38,6 +38,8 @@ class Recorded:
     trace: Trace
     earlier: tuple[Past, ...] = ()
     """The listings before that one, newest first."""
+    added: Listing | None = None
+    """What its conversation added to the store, if it is judged by that."""
 
 
 def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
@@ -65,6 +67,14 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
         if (place := (store.task, store.store)) in plans
     }
     found = []
+    added: dict[tuple[str, str, str], Listing] = {}  # by conversation; questions without a search were shown all of it
+    for asked in record.questions:
+        question = questions.get((asked.task, asked.store, asked.question))
+        if asked.verdict != ERROR and question is not None and needs_additions(question) and not searches(question):
+            memories = tuple(entry.memory for entry in asked.retrieved)
+            added[asked.task, asked.store, question.keys["conversation"]] = Listing(
+                asked.store, memories, asked.listing
+            )
     for asked in record.questions:
         if asked.verdict == ERROR:
             continue
@@ -78,7 +88,13 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
         question = questions[(*place, asked.question)]
         evidence = tuple(by_name[asked.task].evidence[name] for name in question.evidence)
         earlier = tuple(past for number, past in of_store.items() if number < asked.listing)[::-1]
-        found.append(Recorded(asked, evidence, of_store[asked.listing].listing, _trace(asked, question), earlier))
+        what = added.get((*place, question.keys.get("conversation", "")))
+        if question.of_additions and what is None:
+            raise UsageError(
+                f"{record.path} does not say what the session of {asked.id} added to the store; run its other questions "
+                "too (points, or what was added), without -k"
+            )
+        found.append(Recorded(asked, evidence, of_store[asked.listing].listing, _trace(asked, question), earlier, what))
     return found
 
 
@@ -126,7 +142,14 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[Needed]) -> Qu
     place = (case.asked.id, case.asked.store, trace.question, trace.k, case.evidence)
     try:
         verdict = await grader.grade(
-            trace.question, case.evidence, listing, trace.shown, trace.reply, earlier=case.earlier, needed=needed
+            trace.question,
+            case.evidence,
+            listing,
+            trace.shown,
+            trace.reply,
+            earlier=case.earlier,
+            needed=needed,
+            added=case.added,
         )
     except MemfailError as error:
         return question_record(*place, error=error)

@@ -177,9 +177,10 @@ def _of_question(
             {"fact": fact.text, "conversation": places[fact.id], **_wanted(fact, evidence.get(fact.id))}
             for fact in failed
         ],
-        **{"user": fact.user for fact in evidence.values() if fact.user},
         "k": question.k,
     }
+    if user := next((fact.user for fact in evidence.values() if fact.user), None):
+        case["user"] = user
     return case, notes
 
 

@@ -184,6 +184,8 @@ class Question:
     """The question's weight in a weighted measure of its suite."""
     is_independent: bool = False
     """Whether retrieval and answer are judged and recorded even if a fact failed."""
+    of_additions: bool = False
+    """Whether storage and summary are judged by what the conversation `keys["conversation"]` added, not by the whole store."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ def task_of(
 ) -> Task:
     """Return the task with one store per user.
 
-    The published code searches only for updates that name an earlier point; under `paper` the others are points.
+    The published code searches only for updates that name an earlier point; under `paper` the others are points. It judges
+    points by what their session added to the store, as `paper` does.
     """
     evidence: dict[str, Evidence] = {}
     stores = []
@@ -117,6 +118,8 @@ class _Plan:
                 weight=point.importance,
                 k=UPDATE_K if part == "update" else None,
                 is_independent=part == "update",
+                keys={"conversation": self.conversations[at].id},
+                of_additions=self.paper,
             )
         for number, item in enumerate(session.questions, 1):
             yield self._question(
