@@ -23,6 +23,8 @@ LOST_LATER: Final = "lost_later"
 """The label of a lost fact that an earlier listing of the store contained."""
 UNCONFIRMED: Final = "unconfirmed"
 """The label of a distractor that the store holds."""
+UNREAD: Final = "unread"
+"""The label of a fact that a judge cannot read, for its language or that of the memories."""
 ADDED_STAGE: Final = "added"
 """The stage of a question about what a conversation added to the store; it has no facts."""
 Outcome = Literal["passed", "failed", "ungraded", "not_reached"]
@@ -157,7 +159,8 @@ def question_verdict(
         return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
     if facts and all(fact.vacuous for fact in facts):
         return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
-    label = next((s.label for f in facts for s in (f.storage, f.summary, f.retrieval) if s.label), None)
+    stages = (stage for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
+    label = next((stage.label for stage in stages if stage.label and stage.outcome != "ungraded"), None)
     if name == CORRECT:
         name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)
     elif not keeps_answer:

@@ -1,0 +1,118 @@
+"""Tell what the judge cannot read, because its lexicon is English, and find facts that stand word for word in any script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_memfail.core import Claim
+from pytest_memfail.grading import UNSPACED, sentences, spelled, states
+from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.judges.offline.english import ABBREVIATIONS, NUMBERS, STOP, Token, plain, tokens_of, unaccented
+from pytest_memfail.judges.offline.reading import Reading, read_claim
+
+if TYPE_CHECKING:
+    from pytest_memfail.judges.offline.index import Index
+
+LEAST: Final = 3
+"""A text with fewer words outside the lexicon can be read: a name or a rare word makes no language."""
+SHARE: Final = 0.4
+"""From this share of words outside the lexicon, a text cannot be read."""
+ENTRIES: Final = 0.25
+"""From this share of entries that cannot be read, a fact that the others lack may be in one of these."""
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+
+
+class Words(NamedTuple):
+    """The words of a text, without names, acronyms, numbers and single letters."""
+
+    unknown: tuple[str, ...]
+    """Base forms of those outside the lexicon; two characters of a script without spaces count as a word."""
+    total: int
+
+    def is_foreign(self, known: frozenset[str] = frozenset()) -> bool:
+        """Return whether the text cannot be read, if these words are known too."""
+        unknown = sum(word not in known for word in self.unknown)
+        return unknown >= max(LEAST, SHARE * self.total)
+
+
+def words_of(tokens: Iterable[Token]) -> Words:
+    """Return the words among the tokens."""
+    unknown: list[str] = []
+    total = 0
+    for token in tokens:
+        surface, number = token.surface, 1
+        if (characters := 0 if surface.isascii() else len(_UNSPACED.findall(surface))) > 1:
+            number = characters // 2
+        elif token.is_name or len(surface) == 1 or not surface[0].isalpha() or surface != surface.lower() == surface:
+            continue
+        total += number
+        if characters > 1 or not _is_known(token.lower):
+            unknown += [token.key.lstrip("@")] * number
+    return Words(tuple(unknown), total)
+
+
+@lru_cache(maxsize=65536)
+def _is_known(lower: str) -> bool:
+    bare = unaccented(lower).split("'")[0]
+    return lower.endswith("n't") or bare in STOP or bare in NUMBERS or bare in ABBREVIATIONS or lexicon.is_common(bare)
+
+
+@lru_cache(maxsize=8192)
+def is_foreign(claim: Claim) -> bool:
+    """Return whether a claim, or the sentences of its source that state it, cannot be read."""
+    parts = tuple(t for part in claim.parts if not part.wordings for t in tokens_of(plain(part.text)))
+    said = tuple(t for statement in read_claim(claim).said for t in statement.tokens)
+    return any(words_of(tokens).is_foreign() for tokens in (parts, said, (*parts, *said)))
+
+
+def standing(reading: Reading, index: Index, *, is_shown: bool = False) -> tuple[int, ...]:
+    """Return the entries that hold a claim word for word, in any script; empty if that does not settle the matter.
+
+    A claim that cannot be read is also held by the whole of its source. A replaced value in a later entry, a listed detail
+    in none of those found, or an owner that none of them names leaves the matter open.
+    """
+    claim = reading.claim
+    texts = [part.text for part in claim.parts if not part.wordings]
+    foreign = is_foreign(claim)
+    if claim.has_ended:
+        return ()
+    found = _places(texts, index, within=foreign) if len(texts) == 1 else ()
+    if not found and foreign:
+        found = _places(sentences(claim.source), index, within=True)
+    held = [index.spelled[at] for at in found]
+    if reading.owner and not any(all(f" {name} " in entry for name in reading.owner) for entry in held):
+        return ()
+    if not all(_mentions(held, part.wordings, whole=not foreign) for part in claim.listed if part.required):
+        return ()
+    if found and claim.replaced and not (is_shown and not index.times):
+        last = max(map(index.entry_order, found))
+        later = [entry for at, entry in enumerate(index.spelled) if index.entry_order(at) > last]
+        if _mentions(later, claim.replaced, whole=not foreign):
+            return ()
+    return found
+
+
+def unread_entries(reading: Reading, index: Index) -> int:
+    """Return how many of the different entries cannot be read; 0 if they are too few to hide a fact."""
+    known = reading.full | reading.names
+    foreign = sum(words.is_foreign(known) for words in index.vocabulary)
+    return foreign if foreign >= ENTRIES * len(index.vocabulary) else 0
+
+
+def _places(texts: Iterable[str], index: Index, *, within: bool) -> tuple[int, ...]:
+    """Return the first entry that states each text word for word; empty if none states one."""
+    found = {}
+    for text in texts:
+        wanted = spelled(text)
+        likely = (at for at, entry in enumerate(index.spelled) if wanted in entry)
+        found[text] = next((at for at in likely if states(index.texts[at], text, within=within)), -1)
+    return () if -1 in found.values() else tuple(dict.fromkeys(found.values()))
+
+
+def _mentions(entries: Iterable[str], texts: Iterable[str], *, whole: bool) -> bool:
+    """Return whether an entry has a text; only as whole words, or also as a part of inflected ones."""
+    wanted = [words if whole else words.strip() for text in texts if (words := spelled(text)).strip()]
+    return any(words in entry for entry in entries for words in wanted)
