@@ -20,8 +20,9 @@ _WORD: Final = re.compile(rf"[{UNSPACED}]|{_LETTERS}(?:'{_LETTERS})*")
 _ASCII_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*", re.ASCII)
 _SPELLED: Final = re.compile(rf"(?<!\w)[+-]?\d+(?:[.,:/]\d+)*|[{UNSPACED}]|{_LETTERS}|[%‰°<>=]|[€$£¥₹₽₩₺]")
 _BREAK: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？।])|\n+")
-_STOP: Final = re.compile("[.!?:;|\n•。।؟؛]")
-_COMMA: Final = re.compile("[.!?:;|\n•。।؟؛,،、()—]")
+_STOP: Final = re.compile(r"[.!?:;|\]\n•。।؟؛]")
+_COMMA: Final = re.compile(rf"[.!?:;|\]\n•。।؟؛,،、()—]|(?<=[{UNSPACED}])\s+(?=[{UNSPACED}])")
+"""Punctuation at the end of a sentence, and at that of a clause; scripts without spaces use one as punctuation."""
 _TITLES: Final = frozenset("dr mr mrs ms st prof no vs e.g i.e".split())
 _CLAUSE: Final = re.compile(r"[,;:()]|\s-+\s")
 
@@ -92,9 +93,10 @@ def states(entry: str, text: str, *, within: bool = False) -> bool:
     bound, size = _COMMA if within else _STOP, len(wanted)
     for at in range(len(found) - size + 1 if wanted else 0):
         if words_held[at : at + size] == wanted:
-            before = held[found[at - 1].end() : found[at].start()] if at else "\n"
-            after = held[found[at + size - 1].end() : found[at + size].start()] if at + size < len(found) else "\n"
-            if bound.search(before) and bound.search(after):
+            last = at + size - 1
+            if (not at or bound.search(held, found[at - 1].end(), found[at].start() + 1)) and (
+                last + 1 == len(found) or bound.search(held, found[last].end(), found[last + 1].start() + 1)
+            ):
                 return True
     return False
 

@@ -13,6 +13,7 @@ from pytest_memfail.core import (
     ERROR,
     GRADED,
     MEMORY_FAILURES,
+    UNREAD,
     UNSURE,
     VERDICTS,
     Doubt,
@@ -35,6 +36,7 @@ from pytest_memfail.records import (
 )
 from pytest_memfail.results.statistics import clustered, wilson
 
+NOT_ENGLISH: Final = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL"
 MAX_ERROR_SHARE: Final = 0.1
 """Above this share of errors the rates of a run are no longer trusted (exit code 6)."""
 
@@ -270,7 +272,9 @@ def summarize(
             for suite in dict.fromkeys(suite_of.values())
         ),
     )
-    return summary.with_doubts(doubt for store in stores for doubt in store.doubts)
+    unread = sum(any(fact.label == UNREAD for fact in question.facts) for question in asked)
+    language = Doubt(UNREAD, NOT_ENGLISH, unread, len(asked), "question")
+    return summary.with_doubts([language, *(doubt for store in stores for doubt in store.doubts)])
 
 
 def _by_k(

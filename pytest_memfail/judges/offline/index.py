@@ -132,7 +132,7 @@ class Index:
     def vocabulary(self) -> list[Words]:
         """Return the words of each different entry."""
         rows = groupby(zip(self.entries, self.statements, strict=True), lambda row: row[0])
-        return [words_of(token for _, statement in entry for token in statement.tokens) for _, entry in rows]
+        return [words_of((statement.text, statement.tokens) for _, statement in entry) for _, entry in rows]
 
     def held_at(self, at: int, keys: Sequence[str]) -> dict[str, float]:
         """Return how well the statement at this position keeps each key, without the keys it does not keep."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -26,32 +26,47 @@ _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 
 
 class Words(NamedTuple):
-    """The words of a text, without names, acronyms, numbers and single letters."""
+    """The words of a text, without names, acronyms, codes and single letters."""
 
     unknown: tuple[str, ...]
-    """Base forms of those outside the lexicon; two characters of a script without spaces count as a word."""
+    """Those outside the lexicon, in lower case; two characters of a script without spaces count as a word."""
     total: int
 
     def is_foreign(self, known: frozenset[str] = frozenset()) -> bool:
         """Return whether the text cannot be read, if these words are known too."""
-        unknown = sum(word not in known for word in self.unknown)
-        return unknown >= max(LEAST, SHARE * self.total)
+        unknown = [word for word in self.unknown if word not in known]
+        return len(set(unknown)) >= LEAST and len(unknown) >= SHARE * self.total
 
 
-def words_of(tokens: Iterable[Token]) -> Words:
-    """Return the words among the tokens."""
+def words_of(statements: Iterable[tuple[str, Sequence[Token]]]) -> Words:
+    """Return the words of some texts with their tokens."""
     unknown: list[str] = []
     total = 0
-    for token in tokens:
-        surface, number = token.surface, 1
-        if (characters := 0 if surface.isascii() else len(_UNSPACED.findall(surface))) > 1:
-            number = characters // 2
-        elif token.is_name or len(surface) == 1 or not surface[0].isalpha() or surface != surface.lower() == surface:
-            continue
-        total += number
-        if characters > 1 or not _is_known(token.lower):
-            unknown += [token.key.lstrip("@")] * number
+    for text, tokens in statements:
+        for run in _runs(text, tokens):
+            if any(token.surface[0].isdigit() for token in run):
+                continue  # a code or a time
+            for token in run:
+                surface = token.surface
+                if not surface.isascii() and (size := len(_UNSPACED.findall(surface))) > 1:
+                    total += size // 2
+                    unknown += [surface[at : at + 2] for at in range(0, 2 * (size // 2), 2)]
+                elif not token.is_name and len(surface) > 1 and not (surface.isupper() and surface.isascii()):
+                    total += 1
+                    if not _is_known(token.lower):
+                        unknown.append(token.lower)
     return Words(tuple(unknown), total)
+
+
+def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Yield the tokens that no space separates together."""
+    run: list[Token] = []
+    for token in tokens:
+        if run and any(map(str.isspace, text[run[-1].end : token.start])):
+            yield run
+            run = []
+        run.append(token)
+    yield run
 
 
 @lru_cache(maxsize=65536)
@@ -63,9 +78,10 @@ def _is_known(lower: str) -> bool:
 @lru_cache(maxsize=8192)
 def is_foreign(claim: Claim) -> bool:
     """Return whether a claim, or the sentences of its source that state it, cannot be read."""
-    parts = tuple(t for part in claim.parts if not part.wordings for t in tokens_of(plain(part.text)))
-    said = tuple(t for statement in read_claim(claim).said for t in statement.tokens)
-    return any(words_of(tokens).is_foreign() for tokens in (parts, said, (*parts, *said)))
+    texts = [plain(part.text) for part in claim.parts if not part.wordings]
+    parts = [(text, tokens_of(text)) for text in texts]
+    said = [(statement.text, statement.tokens) for statement in read_claim(claim).said]
+    return any(words_of(some).is_foreign() for some in (parts, said, [*parts, *said]))
 
 
 def standing(reading: Reading, index: Index, *, is_shown: bool = False) -> tuple[int, ...]:
