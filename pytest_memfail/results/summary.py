@@ -474,9 +474,9 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     misleading = [q.verdict for q in questions if q.kind == MISLEADING and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
     shares = [
-        q.shown_tokens / q.store_tokens if q.store_tokens else 0.0
+        q.shown_tokens / q.store_tokens
         for q in questions
-        if q.shown_tokens is not None and q.store_tokens is not None
+        if q.shown_tokens is not None and q.store_tokens  # an empty store has no share
     ]
     return Tally(
         name,

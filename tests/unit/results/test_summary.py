@@ -272,7 +272,8 @@ def test_tokens_shown_are_a_mean_and_a_share_of_each_store():
     total = built(*lines, line(ERROR), line(CORRECT)).total
     assert (total.shown_tokens, total.shown_share) == (200, 0.2)
     assert built(line(CORRECT)).total.shown_tokens is None
-    assert built(line(CORRECT, shown_tokens=0, store_tokens=0)).total.shown_share == 0
+    empty = built(line(CORRECT, shown_tokens=0, store_tokens=0)).total
+    assert (empty.shown_tokens, empty.shown_share) == (0, None)  # nothing of nothing is no share
 
 
 @pytest.mark.parametrize(("shown", "warned"), [(500, False), (510, True)])
