@@ -126,7 +126,8 @@ def fact_verdict(
     the store says nothing, they need not.
     """
     if retrieval.vacuous and not storage.vacuous:
-        retrieval = replace(retrieval, outcome="failed", vacuous=False)
+        reason = "the store says that it has ended, and the entries shown do not"
+        retrieval = replace(retrieval, outcome="failed", reason=reason, vacuous=False)
     for stage, result in (("storage", storage), ("summary", summary), ("retrieval", retrieval)):
         if result.outcome == "failed":
             return FactVerdict(evidence_id, STAGE_FAILURE[stage], storage, summary, retrieval)
@@ -179,10 +180,12 @@ def distractor_verdict(
     holds a part.
     """
     if storage.outcome == "failed":
-        resisted = replace(storage, outcome="passed", missing=(), label=None, vacuous=is_empty)
+        reason = f"not held, as it should be: {storage.reason}"
+        resisted = replace(storage, outcome="passed", reason=reason, missing=(), label=None, vacuous=is_empty)
         return FactVerdict(evidence_id, CORRECT, resisted, resisted, resisted, is_distractor=True)
     if storage.outcome != "passed":
         return FactVerdict(evidence_id, UNGRADED, storage, is_distractor=True)
     score = {"score": 2.0 if summary.outcome == "passed" else 1.0}
-    held = replace(storage, outcome="failed", label=UNCONFIRMED, metrics=score)
+    reason = f"held, and must not be: {summary.reason or storage.reason}"
+    held = replace(storage, outcome="failed", reason=reason, label=UNCONFIRMED, metrics=score)
     return FactVerdict(evidence_id, SUMMARY_ERROR, storage, held, is_distractor=True)

@@ -42,7 +42,7 @@ def reason_for(match: Match, name: str, missing: Sequence[str]) -> str:
     """Return one sentence that says why a claim is `kept`, `damaged`, `absent` or `hidden` (stored, but not shown)."""
     best = match.best
     if best is None:
-        return "no entry shares a word with it" if name != "kept" else "nothing of it is there, as it should be"
+        return "no entry shares a word with it"
     quote = quoted(best.statement.text)
     if name == "kept":
         return f"found in {quote}"

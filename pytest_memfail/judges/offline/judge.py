@@ -43,6 +43,8 @@ KEPT: Final = 0.55
 SHOWN_KEPT: Final = 16
 """The number of indexed sets of shown memories to keep, for systems that show the same memories repeatedly."""
 CERTAIN: Final = 0.995
+NOTHING: Final = "nothing of it is there, as it should be"
+"""Why a claim that a state has ended is kept by memories that mention neither the state nor its end."""
 UNKNOWN: Final = Probabilities(0.0, 0.0, 0.0)
 """Of a claim that cannot be read."""
 STALE: Final = 0.75
@@ -260,9 +262,7 @@ class OfflineJudge:
         stated = _stated_value(match)
         if match.best is None:
             if claim.has_ended:
-                return Finding(
-                    "kept", Probabilities(CERTAIN, 0.0, 1 - CERTAIN), reason_for(match, "kept", ()), is_vacuous=True
-                )
+                return Finding("kept", Probabilities(CERTAIN, 0.0, 1 - CERTAIN), NOTHING, is_vacuous=True)
             certain = Probabilities(0.0, 1 - CERTAIN, CERTAIN)
             label = STALE_VALUE if stated >= STALE else None
             return Finding("absent", certain, reason_for(match, "absent", ()), missing=_needs(claim), label=label)
@@ -276,7 +276,8 @@ class OfflineJudge:
             believed = Probabilities(0.0, 0.0, 1.0)
         if believed.kept >= KEPT:
             is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
-            return Finding("kept", believed, reason_for(match, "kept", ()), entries, found, (), None, is_vacuous)
+            reason = NOTHING if is_vacuous else reason_for(match, "kept", ())
+            return Finding("kept", believed, reason, entries, found, (), None, is_vacuous)
         label = STALE_VALUE if stated >= STALE else "over_update" if claim.decoys and _decoy_stated(match) else None
         only_old = stated >= STALE and (claim.has_ended or coverage(reading.core, match.union) < HARDLY)
         if only_old or believed.absent > believed.damaged:
