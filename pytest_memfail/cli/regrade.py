@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.cli.judging import OPTION, open_judge, progress
+from pytest_memfail.cli.judging import OPTION, add_model_options, close_client, open_judge, progress
 from pytest_memfail.cli.records import RECORD_HELP, add_data, folders, load, recorded_questions
 from pytest_memfail.core import ERROR, FAILURES, UsageError, counted
 
@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
         action="append",
         help="folder with your own *.memfail.yaml cases; repeatable (default: the current one)",
     )
-    parser.add_argument("--concurrency", metavar="N", type=int, default=32, help="questions in flight (default: 32)")
+    add_model_options(parser, "questions")
     parser.set_defaults(run=run)
 
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
             "facts are judged"
         )
     cases = recorded_questions(record, folders(options), options.cases)
-    judge, client = open_judge(options.judge, header.protocol, options.concurrency, suites=suites)
+    judge, client = open_judge(options, header.protocol, suites=suites)
     judged = regrade(
         cases,
         judge,
@@ -116,7 +116,7 @@ def _regraded(
     models: list[dict[str, Any]] = []
     if client is not None:
         models = client.ledger.totals().plain()
-        client.ledger.close()
+        close_client(client)
     footer = Footer(
         exit_code=int(any(question.verdict in (*FAILURES, ERROR) for question in questions)),
         complete=record.complete,

@@ -11,9 +11,10 @@ from unicodedata import category, normalize
 _QUOTES: Final = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"}
 )
-UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""The characters of scripts without spaces between words, for a regular expression: Thai, Lao, Burmese, Khmer, kana, hanzi.
-Each counts as a word."""
+_THAI_TO_KHMER: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_KANA_AND_HANZI: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+UNSPACED: Final = _THAI_TO_KHMER + _KANA_AND_HANZI
+"""The characters of scripts without spaces between words, for a regular expression. Each counts as a word."""
 _MARKS: Final = "".join(chr(code) for code in range(0x300, 0x1E00) if category(chr(code))[0] == "M")
 _LETTERS: Final = rf"(?:[^\W_{UNSPACED}]|[{_MARKS}])+"
 _WORD: Final = re.compile(rf"[{UNSPACED}]|{_LETTERS}(?:'{_LETTERS})*")

@@ -184,7 +184,9 @@ def tracking_partial(questions: Sequence[Finished]) -> Score:
 
     A reply that was judged right counts in full: it may tell the history from its end.
     """
-    asked = [q for q in after(questions) if q.part == "tracking" and any(fact.id.endswith("-order") for fact in q.facts)]
+    asked = [
+        q for q in after(questions) if q.part == "tracking" and any(fact.id.endswith("-order") for fact in q.facts)
+    ]
     replies = [q.reply for q in asked if q.reply is not None]
     if not asked or len(replies) < len(asked):
         missing = f"needs a model that answers: {len(asked) - len(replies)} of {len(asked)} have no answer"

@@ -38,7 +38,8 @@ PASSED = re.compile(
 FAILED = re.compile(
     r"no entry shares a word with it|no entry says it; the closest is .+|the entries shown do not say it; the closest is .+|"
     r"no memory was shown|the store says that it has ended, and the entries shown do not|held, and must not be: .+|"
-    r"(?:said of .+, not of .+,|['\"].+ (?:stands for|is more general than) ['\"].+|['\"].+ (?:is generalised|missing)|changed in meaning|"
+    r"(?:said of .+, not of .+,|['\"].+ (?:stands for|is more general than) ['\"].+|['\"].+ (?:is generalised|missing)|"
+    r"changed in meaning|"
     r"liking turned into disliking, or the reverse,|a negation added or lost|the other side of a limit or an order|"
     r"cause and effect exchanged|'only' lost) in .+|"
     # finders of suites

@@ -7,6 +7,8 @@ import pytest
 from pytest_memfail.records import ErrorRecord, QuestionRecord
 from pytest_memfail.suites.load import BUILT_IN, built_in_suite
 
+LATE = ErrorRecord(type="TimedOutError", message="too late")
+
 
 @pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("errors", [False, True])
@@ -15,7 +17,7 @@ def test_no_measure_of_nothing_is_a_number(name: str, errors: bool) -> None:
     asked = [
         QuestionRecord(
             id=f"{task}::{part.name}", task=task, store="s", question=part.name, k=5, kind="open", stratum="", text="?",
-            gold=(), part=part.name, row=None, cluster="s", verdict="error", error=ErrorRecord(type="TimedOutError", message="too late"),
+            gold=(), part=part.name, row=None, cluster="s", verdict="error", error=LATE,
         )
         for task, parts in suite.parts.items()
         for part in parts
