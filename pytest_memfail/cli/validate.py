@@ -63,7 +63,7 @@ def _suite(name: str | None, folder: Path) -> Suite | None:
 def _unread(folder: Path, suite: Suite | None) -> list[str]:
     """Return a warning if there are facts that the offline judge cannot read."""
     from pytest_memfail.core import claim_of
-    from pytest_memfail.judges.offline import is_foreign
+    from pytest_memfail.judges import is_foreign
 
     decided = (
         [] if suite is None else [name for name, kind in suite.kinds.items() if kind.find or kind.offline == "never"]

@@ -13,6 +13,7 @@ from pytest_memfail.core import (
     ERROR,
     GRADED,
     MEMORY_FAILURES,
+    UNGRADED,
     UNREAD,
     UNSURE,
     VERDICTS,
@@ -272,7 +273,8 @@ def summarize(
             for suite in dict.fromkeys(suite_of.values())
         ),
     )
-    unread = sum(any(fact.label == UNREAD for fact in question.facts) for question in asked)
+    open_ = [question for question in asked if question.verdict == UNGRADED]
+    unread = sum(any(fact.label == UNREAD for fact in question.facts) for question in open_)
     language = Doubt(UNREAD, NOT_ENGLISH, unread, len(asked), "question")
     return summary.with_doubts([language, *(doubt for store in stores for doubt in store.doubts)])
 

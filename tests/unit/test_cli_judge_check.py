@@ -192,14 +192,14 @@ def test_a_model_is_asked_once_for_the_same(cases, capsys, endpoint, tmp_path):
     assert endpoint.requests[0]["seed"] == 7
     assert main(command) == 0  # from the replies kept
     assert endpoint.calls == asked
-    table = [out.split("confidence")[0].split("label (down)")[1] for out in (first, capsys.readouterr().out)]
-    assert table[0] == table[1]
+    tables = [out.partition("label (down)")[2].splitlines()[:5] for out in (first, capsys.readouterr().out)]
+    assert tables[0] == tables[1] != []
     assert main([*command, "--model-option", "seed=8"]) == 0
     assert endpoint.calls == 2 * asked
-    assert main([*command, "--cache", "off"]) == 0
-    assert endpoint.calls == 3 * asked
     assert main([*command, "--cache-path", str(tmp_path / "other.sqlite")]) == 0
-    assert endpoint.calls == 4 * asked
+    assert endpoint.calls == 3 * asked
+    assert main([*command, "--cache", "off"]) == 0
+    assert endpoint.calls >= 4 * asked  # not even equal calls of one command share a reply
 
 
 def test_a_limit_takes_the_same_cases_of_every_task_and_label(capsys):

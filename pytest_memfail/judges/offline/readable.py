@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -31,18 +32,22 @@ class Words(NamedTuple):
     unknown: tuple[str, ...]
     """Those outside the lexicon, in lower case; two characters of a script without spaces count as a word."""
     total: int
+    script: float
+    """The share of letters that are not Latin, also in names."""
 
     def is_foreign(self, known: frozenset[str] = frozenset()) -> bool:
         """Return whether the text cannot be read, if these words are known too."""
         unknown = [word for word in self.unknown if word not in known]
-        return len(set(unknown)) >= LEAST and len(unknown) >= SHARE * self.total
+        return self.script > 0.5 or (len(set(unknown)) >= LEAST and len(unknown) >= SHARE * self.total)
 
 
 def words_of(statements: Iterable[tuple[str, Sequence[Token]]]) -> Words:
     """Return the words of some texts with their tokens."""
     unknown: list[str] = []
     total = 0
+    letters = Counter[bool]()
     for text, tokens in statements:
+        letters.update(_is_latin(c) for c in text if c.isalpha())
         for run in _runs(text, tokens):
             if any(token.surface[0].isdigit() for token in run):
                 continue  # a code or a time
@@ -55,7 +60,11 @@ def words_of(statements: Iterable[tuple[str, Sequence[Token]]]) -> Words:
                     total += 1
                     if not _is_known(token.lower):
                         unknown.append(token.lower)
-    return Words(tuple(unknown), total)
+    return Words(tuple(unknown), total, letters[False] / (letters.total() or 1))
+
+
+def _is_latin(letter: str) -> bool:
+    return letter < "\u0250" or "\u1e00" <= letter <= "\u1eff"
 
 
 def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 import pytest
 
-from pytest_memfail.core import UNREAD, Evidence, Listing, Memory, Question, claim_of
+from pytest_memfail.core import UNREAD, Detail, Evidence, Listing, Memory, Question, claim_of
 from pytest_memfail.judges.offline import OfflineJudge, is_foreign
 
 QUESTION = Question("q", "custom", "?", "?", (), ("f",), "open")
@@ -182,3 +183,43 @@ def test_names_and_rare_words_make_no_other_language(said: str, text: str) -> No
     assert "ungraded" not in outcomes(fact(said, text), "The user likes tea.", "The bus is late on Mondays.")
     english = fact("My aunt sells honey at the harbour.", "The user's aunt sells honey at the harbour.")
     assert "ungraded" not in outcomes(english, said, text)
+
+
+GERMAN = fact(*LANGUAGES["German"][:2])
+JAPANESE = fact(*LANGUAGES["Japanese"][:2])
+
+
+@pytest.mark.parametrize(
+    ("evidence", "entries", "outcome"),
+    [
+        # other words follow at once, which may turn the meaning
+        (JAPANESE, [f"{JAPANESE.text[:-1]}わけではない。"], UNGRADED),
+        (GERMAN, [f"{GERMAN.text[:-1]}-Allergie hat."], UNGRADED),
+        (GERMAN, [f"Laut Notiz: {GERMAN.text[:-1]}, sagt sie."], HELD),
+        # details as the language bends them, and one that is nowhere
+        (replace(GERMAN, details=(Detail(("Huhn",)), Detail(("Sommer", "Fisch")))), [GERMAN.text], HELD),
+        (replace(GERMAN, details=(Detail(("Samstag",)),)), [GERMAN.text], UNGRADED),
+        # a forbidden value that comes later, or before; memories shown without times have no order
+        (replace(GERMAN, stale_values=("frisst Rind",)), [GERMAN.text, "Der Hund frisst Rind."], ("ungraded", "ungraded", "passed")),
+        (replace(GERMAN, stale_values=("frisst Rind",)), ["Der Hund frisst Rind.", GERMAN.text], HELD),
+        (replace(GERMAN, entity="Waldi"), [GERMAN.text], UNGRADED),
+        (replace(GERMAN, entity="Waldi"), [f"Waldi: {GERMAN.text}"], HELD),
+        (fact("Я живу в Риме.", "Живёт в Риме."), ["В Риме у него дом."], UNGRADED),
+        (fact("我住在罗马。", "住在罗马。"), ["家在罗马。"], UNGRADED),
+    ],
+)  # fmt: skip
+def test_word_for_word_is_a_statement_of_its_own(evidence: Evidence, entries: list[str], outcome: object) -> None:
+    assert outcomes(evidence, "Irgendetwas anderes steht hier auch noch.", *entries) == outcome
+
+
+def test_an_english_fact_that_stands_word_for_word_is_held_whoever_it_names() -> None:
+    evidence = fact("My cousin moved to Turin in May, she finally did it.", "Ottoline moved to Turin in May.")
+    assert outcomes(evidence, "The user likes soup.", "Ottoline moved to Turin in May.") == HELD
+
+
+def test_few_entries_in_another_language_leave_english_facts_to_the_judge() -> None:
+    evidence = fact("My aunt sells honey at the harbour.", "The user's aunt sells honey at the harbour.")
+    english = [f"The user once saw a {animal} near the old mill." for animal in ("heron", "fox", "badger", "newt")]
+    assert outcomes(evidence, *english, LANGUAGES["Polish"][1])[0] == "failed"
+    assert outcomes(evidence, *english[:2], LANGUAGES["Polish"][1]) == UNGRADED
+    assert outcomes(evidence, LANGUAGES["Polish"][1], evidence.source) == HELD
