@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_memfail.core.claim import Claim, Part, claim_of
     from pytest_memfail.core.doubts import Doubt, added_up
+    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of, moment_of, wrong_times
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -71,7 +72,17 @@ if TYPE_CHECKING:
         ToolCall,
     )
     from pytest_memfail.core.secret_names import secret_strength
-    from pytest_memfail.core.secrets import KNOWN, learn_options, mask_known, mask_options, mask_text, public
+    from pytest_memfail.core.secrets import (
+        KNOWN,
+        is_common,
+        learn_options,
+        learn_sent,
+        mask_known,
+        mask_options,
+        mask_text,
+        mask_values,
+        public,
+    )
     from pytest_memfail.core.suite import (
         OURS,
         AnswerKind,
@@ -135,6 +146,7 @@ __all__ = [
     "FAILURES",
     "GRADED",
     "KNOWN",
+    "LEAST_CHARACTERS",
     "LETTERS",
     "LOST_LATER",
     "MAX_K",
@@ -224,12 +236,18 @@ __all__ = [
     "fact_verdict",
     "fingerprint",
     "hold_lock",
+    "is_common",
     "is_fresh",
     "is_held",
+    "is_listed",
     "learn_options",
+    "learn_sent",
     "mask_known",
     "mask_options",
     "mask_text",
+    "mask_values",
+    "memories_of",
+    "moment_of",
     "one_line",
     "os_reason",
     "public",
@@ -241,10 +259,12 @@ __all__ = [
     "worst",
     "write_all",
     "write_whole",
+    "wrong_times",
 ]
 
 _HOMES = {
     "doubts": ("Doubt", "added_up"),
+    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of", "moment_of", "wrong_times"),
     "errors": (
         "JudgeError",
         "MemfailError",
@@ -326,7 +346,17 @@ _HOMES = {
         "TaskPart",
     ),
     "secret_names": ("secret_strength",),
-    "secrets": ("KNOWN", "learn_options", "mask_known", "mask_options", "mask_text", "public"),
+    "secrets": (
+        "KNOWN",
+        "is_common",
+        "learn_options",
+        "learn_sent",
+        "mask_known",
+        "mask_options",
+        "mask_text",
+        "mask_values",
+        "public",
+    ),
     "taxonomy": (
         "CORRECT",
         "ERROR",

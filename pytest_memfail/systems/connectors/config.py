@@ -23,10 +23,13 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
+from pytest_memfail.core import UnknownNameError, UsageError, learn_options, one_line, os_reason
 from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
 ADDRESS: Final = "^https?://[^/]"
+Rewrites = Annotated[
+    bool, Field(description="true if `search` gives other texts than `list`, such as summaries: they are not compared")
+]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
@@ -163,6 +166,7 @@ class CommandMemory(Memory):
     env: Annotated[dict[str, str], Field(description="Variables of its environment")] = {}
     start_timeout: Annotated[Seconds, Field(description="Seconds until it answers `open`")] = 60.0
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 1
+    search_rewrites: Rewrites = False
     settle: Settle | None = None
 
 
@@ -264,6 +268,7 @@ class RemoteMemory(Memory):
     ] = "conversation"
     headers: Annotated[dict[str, str], Field(description="Of every request")] = {}
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 4
+    search_rewrites: Rewrites = False
 
     @property
     def calls(self) -> dict[str, Any]:
@@ -369,6 +374,7 @@ def read(path: Path) -> Memory:
     for key, known in model.variables.items():
         check(data.get(key), known, f"{path}: {key}")
     data = {key: with_environment(value, f"{path}: {key}", secret=key in model.secrets) for key, value in data.items()}
+    learn_options(data)  # keys written into the file itself: headers, queries, fields of bodies
     try:
         memory = model.model_validate(data)
     except ValidationError as error:
