@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt:
         stopped = True
-    places = {one.id: at for at, one in enumerate((*cases, *replies))}
+    places = {name: at for at, name in enumerate([*(case.id for case in cases), *(reply.id for reply in replies)])}
     judged.sort(key=lambda result: places[result.case.id])
     graded.sort(key=lambda result: places[result.case.id])
     measures = measure(judged)

@@ -277,8 +277,7 @@ def summarize(
             for suite in dict.fromkeys(suite_of.values())
         ),
     )
-    open_ = [question for question in asked if question.verdict == UNGRADED]
-    unread = sum(any(fact.label == UNREAD for fact in question.facts) for question in open_)
+    unread = sum(q.verdict == UNGRADED and any(fact.label == UNREAD for fact in q.facts) for q in asked)
     language = Doubt(UNREAD, NOT_ENGLISH, unread, len(asked), "question")
     return summary.with_doubts([language, *(doubt for store in stores for doubt in store.doubts)])
 
