@@ -26,7 +26,7 @@ ALLOWED = {
     "grading": {"core"},
     "suites": {"core", "reading", "grading", "llm"},
     "systems": {"core"},
-    "judges": {"core", "llm"},
+    "judges": {"core", "grading", "llm"},
     "records": {"core"},
     "results": {"core", "records"},
     "hosting": {"core"},
