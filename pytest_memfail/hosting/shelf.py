@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import shutil
 import sys
 import sysconfig
@@ -22,6 +23,7 @@ from pytest_memfail.core import (
     MemorySystemError,
     SnapshotError,
     UsageError,
+    copy_folder,
     mask_options,
     public,
 )
@@ -80,7 +82,7 @@ class Shelf:
         try:
             manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
             files, listing = dict(manifest["files"]), str(manifest["listing"])
-            shutil.copytree(place / DATA, into)
+            copy_folder(place / DATA, into)
         except (OSError, ValueError, KeyError, TypeError, shutil.Error) as error:
             raise _damaged(place, f"{type(error).__name__} in reading it") from error
         found = _files(into)  # check the copy: it is what will be restored
@@ -292,11 +294,14 @@ def _is_kept(name: str) -> bool:
 
 
 def _files(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    """Return a digest of each file below a folder; of a link, its target, because what lies outside may change."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            found[path.relative_to(folder).as_posix()] = f"link to {os.readlink(path)}"
+        elif path.is_file():
+            found[path.relative_to(folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
 
 
 def _damaged(place: Path, what: str) -> SnapshotError:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, MemorySystemError, SystemContext
+from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, copy_folder
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import FilesMemory
@@ -64,14 +64,14 @@ class FilesSystem:
         return list(self._entries())
 
     async def snapshot(self, path: Path) -> None:
-        """Copy the folder."""
-        shutil.copytree(self._folder, path / "memory")
+        """Copy the folder, and nothing that its links lead to outside of it."""
+        copy_folder(self._folder, path / "memory")
 
     async def restore(self, path: Path) -> None:
         """Replace the folder. Raise `FileNotFoundError` if there is no snapshot."""
         self._index.drop()
         shutil.rmtree(self._folder)
-        shutil.copytree(path / "memory", self._folder)
+        copy_folder(path / "memory", self._folder)
 
     async def close(self) -> None:
         """Close the index; repeated calls are allowed."""

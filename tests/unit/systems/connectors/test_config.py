@@ -43,8 +43,8 @@ FAULTS = {
     f"{HTTP}url: http://x\nheaders: {{{{K: 'quiet harbour é'}}}}": "{file}: headers.K: expected a header's value on one",
     f'{HTTP}url: http://x\nheaders: {{{{K: "a\\nb"}}}}': "{file}: headers.K: expected a header's value on one line",
     f"{HTTP}url: http://x\nheaders: {{{{'K K': b}}}}": "{file}: headers.K K.[key]: expected the name of a header",
-    f"{HTTP}url: http://x\nopen: {{{{body: {{{{since: 2026-01-02}}}}}}}}": "{file}: open.body: got {{'since': datetime.date(2026, 1, 2)}}, "
-    "expected what JSON can hold; put quotes around a date",
+    f"{HTTP}url: http://x\nopen: {{{{body: {{{{since: 2026-01-02}}}}}}}}": "{file}: open.body: got "
+    "{{'since': datetime.date(2026, 1, 2)}}, expected what JSON can hold; put quotes around a date",
     "kind: files\nretreive: first": "{file}: retreive: unknown key; did you mean 'retrieve'?",
     "kind: files\nlines: many": "{file}: lines: got 'many', expected",
     "kind: files\nlines: 0": "{file}: lines: got 0, expected greater than or equal to 1",
