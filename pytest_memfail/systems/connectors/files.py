@@ -34,8 +34,8 @@ class FilesSystem:
         self.unlimited_k = config.retrieve == "first"
         self._index = LazyIndex(lambda: (Entry(entry["id"], entry["text"], None) for entry in self._entries()))
 
-    async def store_conversation(self, conversation: Conversation) -> None:
-        """Run the `write` program, or write a file.
+    async def store_conversation(self, conversation: Conversation) -> str:
+        """Run the `write` program and return what it prints, or write a file.
 
         Raises `MemorySystemError` if the program fails.
         """
@@ -46,12 +46,12 @@ class FilesSystem:
             given = json.dumps(plain_conversation(conversation)).encode()
             what = f"the command {' '.join(self._config.write)!r}"
             place, limit = self._config.file.parent, self._config.timeout
-            await run_once(what, command, place, given, limit, proxied(self._context))
-            return
+            return await run_once(what, command, place, given, limit, proxied(self._context))
         number = sum(1 for _ in self._folder.iterdir()) + 1
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", conversation.id)[:80].strip(".-") or "conversation"
         text = self._context.render(conversation).replace("\n", "\n\n") + "\n"
         (self._folder / f"{number:05}-{name}.md").write_bytes(text.encode("utf-8", "replace"))
+        return ""
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the first lines, or the k entries with the best BM25 score for any word of the query."""
