@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from pytest_memfail.core.secret_names import secret_strength
     from pytest_memfail.core.secrets import KNOWN, learn_options, mask_known, mask_options, mask_text, public
+    from pytest_memfail.core.refusals import refusal
     from pytest_memfail.core.suite import (
         OURS,
         AnswerKind,
@@ -236,6 +237,7 @@ __all__ = [
     "put_in_place",
     "question_verdict",
     "rank_of",
+    "refusal",
     "replacing",
     "secret_strength",
     "worst",
@@ -277,6 +279,7 @@ _HOMES = {
     ),
     "claim": ("Claim", "Part", "claim_of"),
     "escape": ("escape_controls",),
+    "refusals": ("refusal",),
     "model": (
         "MAX_K",
         "Conversation",

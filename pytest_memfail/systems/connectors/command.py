@@ -21,6 +21,8 @@ from pytest_memfail.systems.connectors.templates import filled, places, plain_co
 class CommandSystem:
     """One process of the program."""
 
+    refused_writes = "let the program answer with an `error`"
+
     def __init__(self, context: SystemContext, config: CommandMemory) -> None:
         """Configure the program without starting it."""
         self._context, self._config = context, config
@@ -44,12 +46,12 @@ class CommandSystem:
             await self._program.close()
             raise
 
-    async def store_conversation(self, conversation: Conversation) -> None:
-        """Send the conversation."""
+    async def store_conversation(self, conversation: Conversation) -> Mapping[str, Any]:
+        """Send the conversation and return the answer."""
         if self._settling is not None:
             self._settling.stored()
         text = self._context.render(conversation)
-        await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
+        return await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[Any]:
         """Return the memories for a query."""

@@ -36,6 +36,7 @@ class RemoteSystem:
     """A store on a server, with its own connection and its own id in `{store}`."""
 
     remote = True
+    refused_writes = "declare with the key `ok` of `write` what is true in the reply to a write that worked"
 
     def __init__(self, context: SystemContext, config: RemoteMemory, connection: Connection) -> None:
         """Configure the store without connecting."""
@@ -60,16 +61,19 @@ class RemoteSystem:
             await self._connection.close()
             raise
 
-    async def store_conversation(self, conversation: Conversation) -> None:
-        """Make the `write` call, once or per message."""
+    async def store_conversation(self, conversation: Conversation) -> list[Any]:
+        """Make the `write` call, once or per message; return the replies that `ok` has not checked."""
         self.stored()
+        replies = []
         if self._config.each == "conversation":
-            await self._call("write", stored_values(conversation, None, self._context.render(conversation)))
-            return
-        for i, message in enumerate(conversation.messages):
+            replies.append(
+                await self._call("write", stored_values(conversation, None, self._context.render(conversation)))
+            )
+        for i, message in enumerate(conversation.messages if self._config.each == "message" else ()):
             if message.content.strip():
                 one = replace(conversation, id=f"{conversation.id}-{i}", messages=(message,))
-                await self._call("write", stored_values(one, message, self._context.render(one)))
+                replies.append(await self._call("write", stored_values(one, message, self._context.render(one))))
+        return replies if self._config.calls["write"].ok is None else []
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Make the `search` call."""

@@ -95,6 +95,10 @@ def test_the_line_that_names_the_fault_is_quoted():
     assert said([]) == ""
 
 
+def test_the_answer_to_a_write_is_handed_on(use, talk):
+    assert use(command(), lambda system: system.store_conversation(talk("a", "The boat is blue."))) == {"id": 2}
+
+
 def test_a_late_answer_is_not_taken_for_that_of_the_next_request(use, talk, tmp_path):
     (tmp_path / "late.py").write_text(
         textwrap.dedent("""

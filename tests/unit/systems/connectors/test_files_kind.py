@@ -51,6 +51,7 @@ import json, pathlib, sys
 conversation = json.load(sys.stdin)
 if len(sys.argv) > 2:
     sys.exit("the disk is full")
+print("Error: busy")
 with open(pathlib.Path(sys.argv[1]) / "MEMORY.md", "a") as file:
     file.writelines(m["content"].upper() + "\\n" for m in conversation["messages"])
 """
@@ -60,7 +61,8 @@ def test_a_program_can_keep_the_files(use, talk, tmp_path):
     (tmp_path / "writer.py").write_text(WRITER)
 
     async def work(system):
-        await system.store_conversation(talk("a", "One.", "Two."))
+        said = await system.store_conversation(talk("a", "One.", "Two."))
+        assert said == "Error: busy", "a run looks at it for refusals"
         await system.store_conversation(talk("b", "Three."))
         return [entry["text"] for entry in await system.get_all_memories()]
 

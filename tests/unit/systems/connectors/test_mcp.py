@@ -277,6 +277,15 @@ def test_a_reply_that_is_not_ok_is_an_error(stdio, use, talk):
         use(text, work)
 
 
+def test_replies_to_writes_are_handed_on_unless_ok_has_checked_them(stdio, use, talk):
+    async def work(system):
+        return await system.store_conversation(talk("a", "The boat is blue.", " ", "The car is red."))
+
+    assert use(stdio(), work) == ["ok"]
+    assert use(f"{stdio()}each: message", work, "store-2") == ["ok", "ok"]
+    assert use(stdio().replace("write: {", "write: {ok: '@', "), work, "store-3") == []
+
+
 REPLIES = {
     "cognee": [
         (
