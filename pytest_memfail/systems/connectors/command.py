@@ -31,7 +31,7 @@ class CommandSystem:
         self.concurrent_reads = config.concurrent_reads
         self._settling: Settling | None = None
         if config.settle is not None:
-            self._settling = Settling(config.settle, self.get_all_memories, self.get_all_memories)
+            self._settling = Settling(config.settle, self.get_all_memories, self.get_all_memories, self._search)
             self.settled = self._settling.settled
 
     async def open(self) -> None:
@@ -49,12 +49,15 @@ class CommandSystem:
     async def store_conversation(self, conversation: Conversation) -> Mapping[str, Any]:
         """Send the conversation and return the answer."""
         if self._settling is not None:
-            self._settling.stored()
+            self._settling.stored(conversation)
         text = self._context.render(conversation)
         return await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[Any]:
         """Return the memories for a query."""
+        return await self._search(query, k)
+
+    async def _search(self, query: str, k: int) -> list[Any]:
         return self._memories("retrieve", await self._program.ask("retrieve", query=query, k=k))
 
     async def get_all_memories(self) -> list[Any]:

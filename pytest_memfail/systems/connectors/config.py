@@ -174,12 +174,19 @@ class FilesMemory(Memory):
 
 
 class Settle(Part):
-    """When a memory that stores in the background has settled: `done` is true, or the listing has not changed for a while."""
+    """When a memory that stores in the background has settled: `done` is true, or the listing has not changed for a
+    while; and then a search finds what is listed."""
 
     unchanged: Annotated[Seconds | None, Field(description="Seconds that the listing must stay the same")] = None
     done: Annotated[
         Path_ | None, Field(description="With a status call: true in its reply when everything is stored")
     ] = None
+    search: Annotated[
+        bool,
+        Field(
+            description="Wait also until a search finds the newest entry; false if it finds other texts than are listed"
+        ),
+    ] = True
     timeout: Annotated[Seconds, Field(description="Seconds until waiting is an error")] = 120.0
 
     @model_validator(mode="after")

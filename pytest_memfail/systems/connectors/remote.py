@@ -47,7 +47,7 @@ class RemoteSystem:
         self.concurrent_reads = config.concurrent_reads
         self._settling: Settling | None = None
         if (settle := getattr(config, "settle", None)) is not None:
-            self._settling = Settling(settle, self.get_all_memories, lambda: self._call("settle", {}))
+            self._settling = Settling(settle, self.get_all_memories, lambda: self._call("settle", {}), self._search)
             self.settled = self._settling.settled
 
     async def open(self) -> None:
@@ -63,7 +63,7 @@ class RemoteSystem:
 
     async def store_conversation(self, conversation: Conversation) -> list[Any]:
         """Make the `write` call, once or per message; return the replies that `ok` has not checked."""
-        self.stored()
+        self.stored(conversation)
         replies = []
         if self._config.each == "conversation":
             replies.append(
@@ -77,6 +77,9 @@ class RemoteSystem:
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Make the `search` call."""
+        return await self._search(query, k)
+
+    async def _search(self, query: str, k: int) -> list[dict[str, Any]]:
         search = self._config.calls["search"]
         return picked(await self._call("search", {"query": query, "k": k}), search.pick, "search")
 
@@ -113,10 +116,10 @@ class RemoteSystem:
             for tool in getattr(self._connection, "tools", ())
         ]
 
-    def stored(self) -> None:
+    def stored(self, conversation: Conversation) -> None:
         """Record that something was stored, which may take effect later."""
         if self._settling is not None:
-            self._settling.stored()
+            self._settling.stored(conversation)
 
     async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
         """Call a tool for a model; return the reply and the memories in it.
