@@ -71,9 +71,9 @@ if TYPE_CHECKING:
         TestTaker,
         ToolCall,
     )
+    from pytest_memfail.core.refusals import refusal
     from pytest_memfail.core.secret_names import secret_strength
     from pytest_memfail.core.secrets import KNOWN, learn_options, mask_known, mask_options, mask_text, public
-    from pytest_memfail.core.refusals import refusal
     from pytest_memfail.core.suite import (
         OURS,
         AnswerKind,

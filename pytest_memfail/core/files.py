@@ -151,12 +151,12 @@ def copy_folder(source: Path, target: Path) -> None:
         raise OSError(errno.ENOTDIR, "is a link, not a folder", str(source))
 
     def others(folder: str, names: list[str]) -> set[str]:
-        modes = ((name, os.lstat(os.path.join(folder, name)).st_mode) for name in names)
+        modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
         return {name for name, mode in modes if stat.S_IFMT(mode) not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)}
 
     shutil.copytree(source, target, symlinks=True, ignore=others, dirs_exist_ok=True)
     for link in [path for path in target.rglob("*") if path.is_symlink()]:
-        aim = Path(os.readlink(link))
+        aim = link.readlink()
         for root in (source.absolute(), source.resolve()):
             if aim.is_relative_to(root):
                 link.unlink()

@@ -20,6 +20,8 @@ TIME_NAMES: Final = ("timestamp", "created_at")
 EXPECTED: Final = "expected a list of strings, of mappings with a 'text', or of objects with a .text"
 SAME: Final = 0.8
 """Share of an entry's words that another must contain to count as the same entry with a prefix or changed punctuation."""
+MOST_CHARACTERS: Final = 10_000_000
+"""The longest entry that is counted and judged, which takes seconds for each million."""
 LEAST_CHARACTERS: Final = 20
 """Shorter texts may be alike by chance."""
 
@@ -218,6 +220,16 @@ def changes(before: Listing, after: Listing) -> tuple[int, int]:
     """Return how many entries the second listing adds, and how many it lacks."""
     first, second = (Counter(memory.text for memory in listing.memories) for listing in (before, after))
     return (second - first).total(), (first - second).total()
+
+
+def check_lengths(memories: Iterable[Memory], method: str, about: str = "") -> None:
+    """Raise `MemorySystemError` for an entry that is too long to be judged; `about` names the question in the message."""
+    for memory in memories:
+        if len(memory.text) > MOST_CHARACTERS:
+            raise MemorySystemError(
+                f"{method}() returned an entry of {len(memory.text):,} characters, {one_line(repr(memory.text[:40]), 40)}; expected "
+                f"at most {MOST_CHARACTERS:,}: split it, for example into paragraphs{about}"
+            )
 
 
 def _words(text: str) -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import shutil
 import sys
 import sysconfig
@@ -298,7 +297,7 @@ def _files(folder: Path) -> dict[str, str]:
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
-            found[path.relative_to(folder).as_posix()] = f"link to {os.readlink(path)}"
+            found[path.relative_to(folder).as_posix()] = f"link to {path.readlink()}"
         elif path.is_file():
             found[path.relative_to(folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found

@@ -31,6 +31,7 @@ from pytest_memfail.core import (
 from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
 from pytest_memfail.hosting.listing import (
     StoredTexts,
+    check_lengths,
     is_listed,
     memories_from,
     truncation_message,
@@ -242,6 +243,7 @@ class OpenSystem:
                 f"store {other}: the stores share state; {ADVICE}"
             )
         await self._check_search()
+        check_lengths(listing.memories, "get_all_memories")
         self._report.listings += (listing,)
         self._texts.listed(self._job.id, texts)
         stored = [conversation for segment in segments for conversation in segment] if is_last else []
@@ -316,6 +318,7 @@ class OpenSystem:
             raise with_place(error, about) from error.__cause__
         memories = memories_from(found, "retrieve_memories", about)
         shown = memories if getattr(self._system, "unlimited_k", False) else memories[:k]
+        check_lengths(shown, "retrieve_memories", about)
         return Retrieved(shown, len(memories) - len(shown), seconds)
 
     async def close(self) -> None:

@@ -34,6 +34,9 @@ WORD: Final = r"^[^\x00]*$"
 VARIABLE: Final = r"^[^=\x00]+$"
 HEADER: Final = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
 HEADER_VALUE: Final = r"^[\t\x20-\x7e]*$"
+Rewrites = Annotated[
+    bool, Field(description="true if `search` gives other texts than `list`, such as summaries: they are not compared")
+]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
@@ -181,12 +184,6 @@ class Settle(Part):
     done: Annotated[
         Path_ | None, Field(description="With a status call: true in its reply when everything is stored")
     ] = None
-    search: Annotated[
-        bool,
-        Field(
-            description="Wait also until a search finds the newest entry; false if it finds other texts than are listed"
-        ),
-    ] = True
     timeout: Annotated[Seconds, Field(description="Seconds until waiting is an error")] = 120.0
 
     @model_validator(mode="after")
@@ -209,6 +206,7 @@ class CommandMemory(Memory):
     env: Annotated[Variables, Field(description="Variables of its environment")] = {}
     start_timeout: Annotated[Seconds, Field(description="Seconds until it answers `open`")] = 60.0
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 1
+    search_rewrites: Rewrites = False
     settle: Settle | None = None
 
 
@@ -310,6 +308,7 @@ class RemoteMemory(Memory):
     ] = "conversation"
     headers: Annotated[Headers, Field(description="Of every request")] = {}
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 4
+    search_rewrites: Rewrites = False
 
     @property
     def calls(self) -> dict[str, Any]:

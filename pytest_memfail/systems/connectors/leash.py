@@ -102,10 +102,9 @@ def _reap(child: subprocess.Popen[bytes]) -> None:
 def _descendants() -> list[int]:
     """Return the processes that we started or adopted, and those below them; on Linux only."""
     parents: dict[int, int] = {}
-    for name in os.listdir("/proc") if LINUX else ():
-        if name.isdigit():
-            with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
-                parents[int(name)] = int(file.read().rpartition(b")")[2].split()[1])
+    for name in filter(str.isdigit, os.listdir("/proc")) if LINUX else ():  # noqa: PTH208 - pathlib takes long to import
+        with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+            parents[int(name)] = int(file.read().rpartition(b")")[2].split()[1])
     ours = {os.getpid()}
     while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
         ours |= more

@@ -26,9 +26,12 @@ class Settling:
         settle: Settle,
         list_all: Callable[[], Awaitable[list[Any]]],
         status: Callable[[], Awaitable[Any]],
-        search: Callable[[str, int], Awaitable[list[Any]]],
+        search: Callable[[str, int], Awaitable[list[Any]]] | None,
     ) -> None:
-        """`list_all` returns the memories, `status` the reply to the status call, `search` the memories for a query."""
+        """`list_all` returns the memories, `status` the reply to the status call, `search` the memories for a query.
+
+        Without `search` it is not waited for.
+        """
         self._settle, self._list_all, self._status, self._search = settle, list_all, status, search
         self._began: float | None = None
         self._changed = 0.0
@@ -53,7 +56,7 @@ class Settling:
         if self._settle.unchanged is None:
             if not jmespath.search(self._settle.done or "", await self._status()):
                 return f"`{self._settle.done}` is not true; {advice}"
-            entries = await self._list_all() if self._settle.search else []
+            entries = [] if self._search is None else await self._list_all()
         else:
             entries = await self._list_all()
             listing = sorted(map(repr, entries))
@@ -61,11 +64,11 @@ class Settling:
                 self._last, self._changed = listing, time.monotonic()
             if time.monotonic() - self._changed < self._settle.unchanged:
                 return f"its listing still changes; {advice}"
-        for entry in self._newest(entries) if self._settle.search else ():
+        for entry in () if self._search is None else self._newest(entries):
             if not any(_is_same(entry, found) for found in await self._search(_text(entry)[:QUERY_CHARACTERS], K)):
                 return (
                     f"a search for the entry {one_line(repr(_text(entry)), 60)} does not find it; set a longer settle.timeout, or "
-                    "settle.search: false if it finds other texts than are listed"
+                    "search_rewrites: true if `search` gives other texts than `list`"
                 )
         return ""
 
