@@ -31,7 +31,8 @@ def read_yaml(content: bytes) -> list[tuple[yaml.Node | None, object]]:
     import yaml
 
     encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
-    line, found = 1, []
+    line = 1
+    found: list[tuple[yaml.Node | None, object]] = []
     try:
         for node in list(yaml.compose_all(content.decode(encoding), Loader=yaml.SafeLoader)):
             if node is not None:
@@ -56,6 +57,8 @@ def read_yaml(content: bytes) -> list[tuple[yaml.Node | None, object]]:
 
 def _check_aliases(document: yaml.Node) -> None:
     """Raise `YamlError` for a value that contains itself, and for aliases that repeat too much."""
+    from yaml import MappingNode
+
     sizes: dict[yaml.Node, int] = {}
     written = 0
 
@@ -66,7 +69,7 @@ def _check_aliases(document: yaml.Node) -> None:
             sizes[node] = 0  # until it is known
             is_text = isinstance(node.value, str)
             own = 1 + len(node.value) // 64 if is_text else 1
-            items = () if is_text else itertools.chain(*node.value) if node.id == "mapping" else node.value
+            items = () if is_text else itertools.chain(*node.value) if isinstance(node, MappingNode) else node.value
             written += own
             sizes[node] = own + sum(map(size, items))
         elif not sizes[node]:

@@ -438,8 +438,8 @@ def _preset(name: str, path: Path) -> dict[str, Any]:
     names = [known.stem for known in PRESETS.glob("*.yaml")]
     if name not in names:
         raise UnknownNameError(f"preset in {path}", name, names)
-    [(_, found)] = read_yaml(file.read_bytes())
-    return dict(found)  # type: ignore[call-overload]
+    found: Any = read_yaml(file.read_bytes())[0][1]
+    return dict(found)
 
 
 SECRET_KEYS: Final = {key for kind in KINDS.values() for key in kind.secrets}

@@ -12,7 +12,7 @@ from jmespath.exceptions import JMESPathError
 from pytest_memfail.core import MemorySystemError, WrongTypeError, one_line
 from pytest_memfail.systems.connectors.config import Pages, Pick
 
-MOST_PAGES: Final = 2_000
+MOST_PAGES: Final = 1_000
 
 
 def picked(reply: Any, pick: Pick, what: str) -> list[dict[str, Any]]:

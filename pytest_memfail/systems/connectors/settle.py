@@ -64,13 +64,18 @@ class Settling:
                 self._last, self._changed = listing, time.monotonic()
             if time.monotonic() - self._changed < self._settle.unchanged:
                 return f"its listing still changes; {advice}"
-        for entry in () if self._search is None else self._newest(entries):
-            if not any(_is_same(entry, found) for found in await self._search(_text(entry)[:QUERY_CHARACTERS], K)):
+        for entry in self._newest(entries):
+            if not await self._finds(entry):
                 return (
                     f"a search for the entry {one_line(repr(_text(entry)), 60)} does not find it; set a longer settle.timeout, or "
                     "search_rewrites: true if `search` gives other texts than `list`"
                 )
         return ""
+
+    async def _finds(self, entry: Any) -> bool:
+        if self._search is None:
+            return True
+        return any(_is_same(entry, found) for found in await self._search(_text(entry)[:QUERY_CHARACTERS], K))
 
     def _newest(self, entries: Sequence[Any]) -> list[Any]:
         """Return an entry with what was said last; if there is none, the first and the last one: listings have any order."""
