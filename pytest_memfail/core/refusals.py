@@ -27,8 +27,11 @@ def refusal(reply: object) -> str | None:
     >>> refusal("Error storing memory: database is locked"), refusal({"id": 1, "error": None})
     ("'Error storing memory: database is locked'", None)
     """
-    found = _refusal(reply, DEPTH)
-    return None if found is None else one_line(repr(found), 120)
+    try:
+        found = _refusal(reply, DEPTH)
+        return None if found is None else one_line(repr(found), 120)
+    except Exception:  # a value of the system's own may raise when it is looked at
+        return None
 
 
 def _refusal(reply: Any, depth: int) -> object | None:

@@ -149,9 +149,11 @@ class ModelClient:
             self.ledger.record_hit(stage, model)
             return found
         if cache.mode == "only":
+            recorded = cache.endpoints()
+            others = f", or use OPENAI_BASE_URL={recorded[0]}, which its replies are of" if recorded else ""
             raise CacheMissError(
                 f"{cache.path} has no reply of {model!r} at {self.endpoint} to this {stage} request, and the cache "
-                "mode `only` forbids calls; record one with the cache mode on"
+                f"mode `only` forbids calls; record one with the cache mode on{others * (self._address.url not in recorded)}"
             )
         return await self._joined(request, key, cache)
 

@@ -368,7 +368,7 @@ def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None) ->
         changed=report.changed,
         late=report.late,
         shared_with=report.shared_with,
-        doubts=report.doubts,
+        doubts=[*report.doubts, *(models.doubts() if models is not None else ())],
         described=report.described,
         restored=report.restored,
         model_calls=spent if any(spent.values()) else {},

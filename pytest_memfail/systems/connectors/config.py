@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
+from pytest_memfail.core import UnknownNameError, UsageError, learn_options, one_line, os_reason
 from pytest_memfail.reading import YamlError, read_yaml
 from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
@@ -177,8 +177,7 @@ class FilesMemory(Memory):
 
 
 class Settle(Part):
-    """When a memory that stores in the background has settled: `done` is true, or the listing has not changed for a
-    while; and then a search finds what is listed."""
+    """When a memory that stores in the background has settled: by a status or its listing, and then its search."""
 
     unchanged: Annotated[Seconds | None, Field(description="Seconds that the listing must stay the same")] = None
     done: Annotated[
@@ -418,6 +417,7 @@ def read(path: Path) -> Memory:
     for key, known in model.variables.items():
         check(data.get(key), known, f"{path}: {key}")
     data = {key: with_environment(value, f"{path}: {key}", secret=key in model.secrets) for key, value in data.items()}
+    learn_options(data)  # keys written into the file itself: headers, queries, fields of bodies
     try:
         memory = model.model_validate(data)
     except ValidationError as error:

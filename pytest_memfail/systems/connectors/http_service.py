@@ -53,7 +53,7 @@ class HttpConnection:
         path = filled(call.path, {name: quote(str(value), safe="") for name, value in values.items()})
         # show the address with its variables, so that the same error of two stores has the same text
         what = f"{what}: {call.method} {self._config.url.rstrip('/')}{path}"
-        request = self._client.build_request(
+        answer = self._answer(
             call.method,
             filled(self._config.url, values).rstrip("/") + path,
             params=filled(call.query, values) or None,
@@ -61,7 +61,7 @@ class HttpConnection:
             **({} if call.body is None else {"json": filled(call.body, values)}),
         )
         try:
-            status, body = await asyncio.wait_for(self._answer(request), self._config.timeout)
+            status, body = await asyncio.wait_for(answer, self._config.timeout)
         except (asyncio.TimeoutError, TimeoutError):
             raise MemorySystemError(
                 f"{what} had no answer within {self._config.timeout:g} s; check what the service waits for, or set a longer timeout"
@@ -85,12 +85,12 @@ class HttpConnection:
         except (ValueError, RecursionError):
             raise MemorySystemError(f"{what} answered {one_line(repr(text), 80)}; expected JSON") from None
 
-    async def _answer(self, request: Any) -> tuple[int, bytes]:
-        """Return status and body of the answer to a request.
+    async def _answer(self, method: str, url: str, **sent: Any) -> tuple[int, bytes]:
+        """Send a request and return status and body of its answer.
 
         Raises `_UnreadableError` for a body that is too long, even if only once it is decompressed.
         """
-        response = await self._client.send(request, stream=True)
+        response = await self._client.send(self._client.build_request(method, url, **sent), stream=True)
         try:
             encoding = response.headers.get("content-encoding", "").strip().lower()
             if encoding not in (*ZIPPED, "", "identity"):

@@ -16,6 +16,11 @@ class ToolResult:
     isError: bool = False  # noqa: N815 - as MCP names it
 
 
+class Raising:
+    def __bool__(self):
+        raise RuntimeError("no truth value")
+
+
 BLOCK = {"type": "text", "text": "❌ Error: database is locked"}
 
 
@@ -57,6 +62,7 @@ def test_a_refusal_is_shown(reply, shown):
         {"content": "Error handling in Go is explicit.", "memory": "error"},
         {"content": [{"type": "text", "text": '{"id": 1}'}, {"type": "image"}, "x"]},
         ToolResult(),
+        {"error": Raising()},
     ],
 )
 def test_what_is_no_refusal(reply):
