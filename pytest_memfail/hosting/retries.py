@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pytest_memfail.core import Conversation, Doubt, MemorySystemError, TimedOutError, refusal
+from pytest_memfail.core import Conversation, Doubt, MemorySystemError, TimedOutError, WrongTypeError, refusal
 from pytest_memfail.hosting.calls import Lane
 
 RETRIES: Final = 2
@@ -119,8 +119,10 @@ class Retries:
 
     async def _store(self, conversation: Conversation) -> None:
         NOW.set(conversation.timestamp)  # in the task of this conversation alone
-        reply = await self._lane.call("store_conversation", self._system.store_conversation, conversation)
-        self._refusals[conversation.id] = refusal(reply)
+        refused = await self._lane.call(
+            "store_conversation", self._system.store_conversation, conversation, read=refusal
+        )
+        self._refusals[conversation.id] = refused
 
     async def _again(self, batch: Sequence[Conversation], failures: _Failures) -> _Failures:
         if self._idempotent:
@@ -165,5 +167,6 @@ def _is_final(error: MemorySystemError) -> bool:
 
 def with_place(error: MemorySystemError, place: str) -> MemorySystemError:
     """Return the error with the place added to its message."""
-    kind = TimedOutError if isinstance(error, TimedOutError) else MemorySystemError
+    kinds = TimedOutError, WrongTypeError, MemorySystemError
+    kind = next(kind for kind in kinds if isinstance(error, kind))
     return kind(f"{error}{place}")

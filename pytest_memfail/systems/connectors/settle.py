@@ -8,13 +8,11 @@ from typing import Any, Final
 
 import jmespath
 
-from pytest_memfail.core import Conversation, MemorySystemError, one_line
+from pytest_memfail.core import LEAST_CHARACTERS, Conversation, Memory, MemorySystemError, memories_of, one_line
 from pytest_memfail.systems.connectors.config import Settle
 
 QUERY_CHARACTERS: Final = 300
 """How much of an entry is searched for: a query may have a maximum length."""
-LEAST_CHARACTERS: Final = 20
-"""Shorter texts may be part of another one by chance."""
 K: Final = 10
 
 
@@ -56,9 +54,9 @@ class Settling:
         if self._settle.unchanged is None:
             if not jmespath.search(self._settle.done or "", await self._status()):
                 return f"`{self._settle.done}` is not true; {advice}"
-            entries = [] if self._search is None else await self._list_all()
+            entries = () if self._search is None else memories_of(await self._list_all(), "list")
         else:
-            entries = await self._list_all()
+            entries = memories_of(await self._list_all(), "list")
             listing = sorted(map(repr, entries))
             if listing != self._last:
                 self._last, self._changed = listing, time.monotonic()
@@ -67,33 +65,30 @@ class Settling:
         for entry in self._newest(entries):
             if not await self._finds(entry):
                 return (
-                    f"a search for the entry {one_line(repr(_text(entry)), 60)} does not find it; set a longer settle.timeout, or "
+                    f"a search for the entry {one_line(repr(entry.text), 60)} does not find it; set a longer settle.timeout, or "
                     "search_rewrites: true if `search` gives other texts than `list`"
                 )
         return ""
 
-    async def _finds(self, entry: Any) -> bool:
+    async def _finds(self, entry: Memory) -> bool:
         if self._search is None:
             return True
-        return any(_is_same(entry, found) for found in await self._search(_text(entry)[:QUERY_CHARACTERS], K))
+        found = memories_of(await self._search(entry.text[:QUERY_CHARACTERS], K), "search")
+        return any(_is_same(entry, memory) for memory in found)
 
-    def _newest(self, entries: Sequence[Any]) -> list[Any]:
+    def _newest(self, entries: Sequence[Memory]) -> Sequence[Memory]:
         """Return an entry with what was said last; if there is none, the first and the last one: listings have any order."""
-        entries = [entry for entry in entries if _text(entry).strip()]
-        verbatim = [entry for entry in entries if self._said and self._said in _text(entry)]
+        entries = [entry for entry in entries if entry.text.strip()]
+        verbatim = [entry for entry in entries if self._said and self._said in entry.text]
         return verbatim[-1:] or entries[:1] + entries[1:][-1:]
 
 
-def _text(entry: Any) -> str:
-    """Return the text of an entry as a program or a pick gives it; an empty one for an entry of another form."""
-    fields = entry if isinstance(entry, dict) else {"text": entry}
-    return next((fields[name] for name in ("text", "memory", "content") if isinstance(fields.get(name), str)), "")
+def _is_same(entry: Memory, found: Memory) -> bool:
+    """Return whether a search found an entry: by id, or by a text that is, holds or is part of the other.
 
-
-def _is_same(entry: Any, found: Any) -> bool:
-    """Return whether a search found an entry: by id, or by a text that is, holds or is part of the other."""
-    ids = [each.get("id") if isinstance(each, dict) else None for each in (entry, found)]
-    if ids[0] is not None and ids[0] == ids[1]:
+    Not by most of its words: the entry before it may differ in one.
+    """
+    if entry.id is not None and entry.id == found.id:
         return True
-    short, long = sorted((" ".join(_text(each).split()) for each in (entry, found)), key=len)
+    short, long = sorted((" ".join(each.text.split()) for each in (entry, found)), key=len)
     return short == long or (len(short) >= LEAST_CHARACTERS and short in long)

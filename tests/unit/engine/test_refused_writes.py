@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from engine_fakes import Store, question, said
+from engine_fakes import Store, question, said, wait
 
 from pytest_memfail.core import Doubt, Ingest, Probe
 from pytest_memfail.hosting import Shelf, kept_in
@@ -30,7 +30,7 @@ def doubts(make_bench, system, shelf=None):
     bench = make_bench()
     run = bench.begin(system, PLAN, shelf=shelf)
     bench.all(run)
-    return bench.finish(run).doubts
+    return wait(run.finish()).doubts
 
 
 @pytest.mark.parametrize("reply", [{"success": False}, "Error: database is locked"])
