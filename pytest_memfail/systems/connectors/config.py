@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from pytest_memfail.core import UnknownNameError, UsageError, learn_options, one_line, os_reason
-from pytest_memfail.reading import YamlError, read_yaml
+from pytest_memfail.reading import HALF, YamlError, half_character, place_of, read_yaml
 from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
 ADDRESS: Final = r"^https?://[^/\x00-\x20\x7f][^\x00-\x20\x7f]*$"
@@ -404,6 +404,8 @@ def read(path: Path) -> Memory:
     if not isinstance(data, dict):
         got = "nothing" if data is None else type(data).__name__
         raise UsageError(f"{path}: got {got}, expected a mapping with the key 'kind'")
+    if (cut := half_character(data)) is not None:
+        raise UsageError(f"{path}: {place_of(cut)}: {HALF}")
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         if isinstance(kind, str):

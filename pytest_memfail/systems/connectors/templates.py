@@ -33,15 +33,8 @@ def proxied(context: SystemContext) -> dict[str, str]:
 
 
 def check(template: Any, known: frozenset[str], place: str) -> None:
-    """Raise `UsageError` for a variable that is unknown in this place; `place` is its name in the message.
-
-    It is also raised for a text that cannot be sent.
-    """
+    """Raise `UsageError` for a variable that is unknown in this place; `place` is its name in the message."""
     for text in _texts(template):
-        if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise UsageError(
-                f"{place}: got {text[:40]!r} with half a character (\\ud800 to \\udfff), expected whole ones"
-            )
         for match in _VARIABLE.finditer(text):
             if match["inner"] and match["inner"] not in known:
                 raise UnknownNameError(f"variable in {place}", match["inner"], known, "write {{ for a brace")

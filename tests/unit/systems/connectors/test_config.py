@@ -35,7 +35,7 @@ FAULTS = {
     "kind: files\nglob: '.'": "{file}: glob: got '.', expected a pattern of files",
     'kind: files\nglob: "a\\0"': "{file}: glob: got 'a\\x00', expected a pattern",
     'kind: command\ncommand: ["a\\0"]': "{file}: command.0: got 'a\\x00', expected a text without NUL",
-    'kind: command\ncommand: ["a\\ud800"]': "{file}: command: got 'a\\ud800' with half a character",
+    'kind: command\ncommand: ["a\\ud800"]': "{file}: command.0: got half a character",
     "kind: command\ncommand: x\nenv: {{'A=B': c}}": "{file}: env.A=B.[key]: expected the name of a variable, without =",
     'kind: command\ncommand: x\nenv: {{A: "c\\0"}}': "{file}: env.A: expected a text without NUL",
     f"{HTTP}url: http://x:999999": "{file}: url: got 'http://x:999999', expected an address (Port out of range",
