@@ -22,6 +22,7 @@ from pytest_memfail.core import (
     Question,
     RowError,
     UsageError,
+    json_of,
     one_line,
 )
 from pytest_memfail.reading import read_table
@@ -240,7 +241,7 @@ M = TypeVar("M", bound=BaseModel)
 
 def _parsed(path: Path, number: int, text: str, model: type[M]) -> M:
     try:
-        return model.model_validate(json.loads(text))
+        return model.model_validate(json_of(text))
     except json.JSONDecodeError as error:
         raise RowError(str(path), number, "line", f"not JSON ({error.msg} at column {error.colno})") from None
     except RecursionError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, add_model_options, close_client, open_judge, progress
 from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, recorded_questions
-from pytest_memfail.core import ERROR, FAILURES, UsageError, counted
+from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if options.concurrency < 1:
         raise UsageError("--concurrency: expected 1 or more")
     check_writable(options.output, "-o")
-    if options.output.resolve() == options.record.resolve():
+    if is_same_place(options.output, options.record):
         raise UsageError(f"-o: {options.output} is the record to judge; give another name")
     record = load(options.record)
     header = record.header

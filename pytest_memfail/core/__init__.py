@@ -32,10 +32,13 @@ if TYPE_CHECKING:
         check_can_be_made,
         check_place,
         check_regular,
+        copy_folder,
         fingerprint,
         hold_lock,
         is_fresh,
         is_held,
+        is_same_place,
+        json_of,
         os_reason,
         put_in_place,
         replacing,
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
         TestTaker,
         ToolCall,
     )
+    from pytest_memfail.core.refusals import refusal
     from pytest_memfail.core.secret_names import secret_strength
     from pytest_memfail.core.secrets import (
         KNOWN,
@@ -83,6 +87,7 @@ if TYPE_CHECKING:
         mask_values,
         public,
     )
+    from pytest_memfail.core.sources import described_apart, sources_of
     from pytest_memfail.core.suite import (
         OURS,
         AnswerKind,
@@ -230,7 +235,9 @@ __all__ = [
     "check_place",
     "check_regular",
     "claim_of",
+    "copy_folder",
     "counted",
+    "described_apart",
     "distractor_verdict",
     "escape_controls",
     "fact_verdict",
@@ -240,6 +247,8 @@ __all__ = [
     "is_fresh",
     "is_held",
     "is_listed",
+    "is_same_place",
+    "json_of",
     "learn_options",
     "learn_sent",
     "mask_known",
@@ -254,8 +263,10 @@ __all__ = [
     "put_in_place",
     "question_verdict",
     "rank_of",
+    "refusal",
     "replacing",
     "secret_strength",
+    "sources_of",
     "worst",
     "write_all",
     "write_whole",
@@ -284,10 +295,13 @@ _HOMES = {
         "check_can_be_made",
         "check_place",
         "check_regular",
+        "copy_folder",
         "fingerprint",
         "hold_lock",
         "is_fresh",
         "is_held",
+        "is_same_place",
+        "json_of",
         "os_reason",
         "put_in_place",
         "replacing",
@@ -296,6 +310,7 @@ _HOMES = {
     ),
     "claim": ("Claim", "Part", "claim_of"),
     "escape": ("escape_controls",),
+    "refusals": ("refusal",),
     "model": (
         "MAX_K",
         "Conversation",
@@ -357,6 +372,7 @@ _HOMES = {
         "mask_values",
         "public",
     ),
+    "sources": ("described_apart", "sources_of"),
     "taxonomy": (
         "CORRECT",
         "ERROR",

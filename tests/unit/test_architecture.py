@@ -25,7 +25,7 @@ ALLOWED = {
     "reading": {"core"},
     "grading": {"core"},
     "suites": {"core", "reading", "grading", "llm"},
-    "systems": {"core"},
+    "systems": {"core", "reading"},
     "judges": {"core", "grading", "llm"},
     "records": {"core"},
     "results": {"core", "records"},
