@@ -182,7 +182,7 @@ def test_a_model_judges_the_cases(cases, capsys, endpoint):
     assert main(["judge-check", str(cases), "--judge", "some-model"]) == 0
     out = capsys.readouterr().out
     assert "judge some-model" in out
-    assert re.fullmatch(r"[1-9]\d* calls, [1-9]\d* prompt tokens", out.splitlines()[-1])
+    assert re.fullmatch(r"[1-9]\d* calls?, [1-9]\d* prompt tokens", out.splitlines()[-1])
 
 
 def test_a_model_is_asked_once_for_the_same(cases, capsys, endpoint, tmp_path):
