@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_memfail.core.claim import Claim, Part, claim_of
+    from pytest_memfail.core.doubts import Doubt, added_up
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -160,6 +161,7 @@ __all__ = [
     "Claim",
     "Conversation",
     "Detail",
+    "Doubt",
     "Evidence",
     "FactField",
     "FactVerdict",
@@ -208,6 +210,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "WrongTypeError",
+    "added_up",
     "append_text",
     "check_can_be_made",
     "check_place",
@@ -239,6 +242,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "doubts": ("Doubt", "added_up"),
     "errors": (
         "JudgeError",
         "MemfailError",

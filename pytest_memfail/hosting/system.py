@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import (
     Conversation,
+    Doubt,
     Listing,
     MemfailError,
     Memory,
@@ -96,6 +97,7 @@ class StoreReport:
     """The number of added entries that contain text stored before the first question: the system stores in the background."""
     shared_with: str | None = None
     """The other store that the added entries came from; if set, the queries did not write them."""
+    doubts: list[Doubt] = field(default_factory=list)
     described: Mapping[str, str] = field(default_factory=dict)
     captured: Captured = field(default_factory=Captured)
 

@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -125,6 +125,12 @@ class ResponseCache:
             time.time(),
         )
         self._run("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete the replies under these keys, which were found useless after they were stored."""
+        if self.mode == "on":
+            for key in keys:
+                self._run("DELETE FROM replies WHERE key = ?", (key,))
 
     def endpoints(self, prefix: str = "http") -> list[str]:
         """Return the endpoints with stored replies that start with the prefix, sorted; the proxy's have another one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +14,8 @@ from pytest_memfail.llm.completion import Completion
 from pytest_memfail.llm.errors import CacheMissError, ModelCallError, RefusalError, ReplyError
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.patience import MAX_WAIT_SECONDS, Clock
-from pytest_memfail.llm.replies import check_reply, packed, parse_reply, unpacked
-from pytest_memfail.llm.request import OUR_PARAMETERS, Request, encodable, json_schema
+from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, unpacked
+from pytest_memfail.llm.request import OUR_PARAMETERS, Request, corrected, encodable, json_schema, longer
 from pytest_memfail.llm.sending import Sender, times
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 REPLY_RETRIES: Final = 2
 """The number of times an unusable reply is requested again."""
+NO_SCHEMA: Final = (
+    "; the endpoint seems to ignore JSON schemas (response_format): check that server and model support them"
+)
+CUT_OFF: Final = "; raise --memfail-model-option=max_tokens=N, or the server's own limit of a reply"
 
 
 @dataclass(slots=True)
@@ -147,13 +151,20 @@ class ModelClient:
         )
         if found := self._from_cache(request, key, cache):
             self.ledger.record_hit(stage, model)
-            return found
+            return replace(found, key=key)
         if cache.mode == "only":
             raise CacheMissError(
                 f"{cache.path} has no reply of {model!r} at {self.endpoint} to this {stage} request, and the cache "
                 "mode `only` forbids calls; record one with the cache mode on"
             )
-        return await self._joined(request, key, cache)
+        return replace(await self._joined(request, key, cache), key=key)
+
+    def forget(self, refused: Iterable[Completion]) -> bool:
+        """Delete replies from the cache that their caller cannot use; return whether the same request calls again."""
+        if self.cache is None or self.cache.mode != "on":
+            return False
+        self.cache.forget(reply.key for reply in refused if reply.key is not None)
+        return True
 
     async def close(self) -> None:
         """Close the connections; the client reconnects if it is used again."""
@@ -208,10 +219,11 @@ class ModelClient:
         return reply
 
     async def _called(self, request: Request) -> Completion:
-        """Return a usable reply; request again if it is unusable."""
-        asked = 0
+        """Return a usable reply; request again if it is unusable, but nothing that would only repeat it."""
+        asked, advice = 0, ""
         while True:
             asked += 1
+            reply: WireReply | None = None
             try:
                 reply = await self._sender.reply(request)
                 text = check_reply(reply, tools=request.has_tools)
@@ -219,6 +231,13 @@ class ModelClient:
                 return Completion(text, parsed, reply.calls if request.has_tools else (), reply.usage)
             except (ReplyError, RefusalError) as error:
                 reason: ModelCallError = error
-            if asked > REPLY_RETRIES or isinstance(reason, RefusalError):
+            following: Request | None = request
+            if reply is not None and reply.finish_reason == "length":
+                following, advice = longer(request), CUT_OFF
+            elif reply is not None and reply.text.strip() and request.schema:
+                following, advice = corrected(request, reply.text, str(reason)), NO_SCHEMA
+            if asked > REPLY_RETRIES or following is None or isinstance(reason, RefusalError):
                 call = f"{request.stage}, {request.model} at {self.endpoint}, asked {times(asked)}"
-                raise type(reason)(f"{self._address.clean(reason, 300)} ({call})")
+                advice = "" if isinstance(reason, RefusalError) else advice
+                raise type(reason)(f"{self._address.clean(reason, 300)} ({call}){advice}")
+            request = following

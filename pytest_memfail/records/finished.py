@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from pytest_memfail.core import (
     ERROR,
+    Doubt,
     Evidence,
     FactVerdict,
     Listing,
@@ -108,6 +109,7 @@ def store_record(
     changed: tuple[int, int],
     late: int = 0,
     shared_with: str | None = None,
+    doubts: Sequence[Doubt] = (),
     described: Mapping[str, str],
     restored: bool = False,
     model_calls: Mapping[str, int] = MappingProxyType({}),
@@ -124,6 +126,7 @@ def store_record(
         changed_by_queries=changed,
         late=late,
         shared_with=shared_with,
+        doubts=tuple(doubts),
         system=mask_options(described),
         model_calls=dict(model_calls),
         listings=(tuple(map(_memory, listings[0].memories)),) if len(listings) == 1 and not listings[0].number else (),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
-from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, VERDICTS, Memory
+from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, VERDICTS, Doubt, Memory
 from pytest_memfail.records.codec import Line, Part, plain
 
 SCHEMA_VERSION: Final = 1
@@ -219,7 +219,7 @@ class ChangeRecord(Part):
 class StoreRecord(Part):
     """A store, with every listing that its questions were judged by."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"history", "late", "model_calls"})
+    optional: ClassVar[frozenset[str]] = frozenset({"history", "late", "model_calls", "doubts"})
 
     store: str
     task: str
@@ -233,6 +233,7 @@ class StoreRecord(Part):
     late: int = 0
     """The number of added entries that contain text stored before the first question."""
     shared_with: str | None = None
+    doubts: tuple[Doubt, ...] = ()
     system: Line = field(default_factory=dict)
     model_calls: Line = field(default_factory=dict)
     """Calls, cache hits and tokens that came by the store's own address of the proxy."""
@@ -381,7 +382,7 @@ class Header(Part):
 class Footer(Part):
     """How a run ended."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"suites"})
+    optional: ClassVar[frozenset[str]] = frozenset({"suites", "doubts"})
 
     exit_code: int
     complete: bool
@@ -392,6 +393,8 @@ class Footer(Part):
     """Calls, tokens and cost by stage and model."""
     suites: tuple[SuiteRecord, ...] = ()
     """The results of the suites' own measures; MemFail has none."""
+    doubts: tuple[Doubt, ...] = ()
+    """Those of the run as a whole; a store has its own."""
     gate: Gate | None = None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import Suite, UsageError, counted
+from pytest_memfail.core import Suite, UsageError, added_up, counted
 from pytest_memfail.records import (
     SCHEMA_VERSION,
     Footer,
@@ -75,7 +75,8 @@ class Loaded:
             self._counted.append(self.summary_of(self.questions))
         if self.footer is None:
             return self._counted[0]
-        return replace(self._counted[0], models=self.footer.models, gate=self.footer.gate, suites=self.footer.suites)
+        found = replace(self._counted[0], models=self.footer.models, gate=self.footer.gate, suites=self.footer.suites)
+        return found.with_doubts(self.footer.doubts)
 
     def summary_of(self, questions: Iterable[QuestionRecord]) -> Summary:
         """Return the summary of some questions of the run."""
@@ -161,6 +162,7 @@ def merge(records: Sequence[Loaded], suites: Sequence[Suite] = ()) -> tuple[list
         suites=suite_records(
             (q for record in records for q in record.questions), suites, header.tasks, header.protocol
         ),
+        doubts=added_up(doubt for record in records if record.footer for doubt in record.footer.doubts),
     )
     lines: list[Record] = [header]
     for record in records:

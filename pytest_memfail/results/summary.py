@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics as stats
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pytest_memfail.core import (
@@ -15,9 +15,11 @@ from pytest_memfail.core import (
     MEMORY_FAILURES,
     UNSURE,
     VERDICTS,
+    Doubt,
     Measure,
     Score,
     Suite,
+    added_up,
     counted,
 )
 from pytest_memfail.records import (
@@ -170,6 +172,8 @@ class Summary:
     """The same tallies, by suite."""
     suites: tuple[SuiteRecord, ...] = ()
     """The results of the suites' own measures."""
+    doubts: tuple[Doubt, ...] = ()
+    """The reasons to distrust the figures, one of each kind."""
 
     @property
     def tables(self) -> tuple[Block, ...]:
@@ -196,7 +200,14 @@ class Summary:
             return f"no verdict: {errors} of {counted(total.n, 'question')} {_are(errors)}{others}"
         if errors > MAX_ERROR_SHARE * total.n:
             return f"too many errors: {errors} of {counted(total.n, 'question')}, at most {MAX_ERROR_SHARE:.0%} are trusted"
-        return None
+        return "; ".join(doubt.line for doubt in self.doubts if doubt.is_fatal) or None
+
+    def with_doubts(self, doubts: Iterable[Doubt]) -> Summary:
+        """Return the summary with further doubts; those that it survives are warnings."""
+        found, known = added_up([*self.doubts, *doubts]), {doubt.line for doubt in self.doubts}
+        others = (warning for warning in self.warnings if warning not in known)
+        told = (doubt.line for doubt in found if doubt.affected and not doubt.is_fatal)
+        return replace(self, doubts=found, warnings=(*others, *told))
 
 
 def _are(errors: int) -> str:
@@ -235,7 +246,7 @@ def summarize(
     asked_tasks = [name for name in asked_tasks if any(q.task == name for q in asked)]
     left_out = sum(known[name].left_out for name in asked_tasks if name in known)
     about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
-    return Summary(
+    summary = Summary(
         tasks=tuple(tallies.values()),
         total=_tally(TOTAL, asked),
         stores=tuple(_figures(name, asked, stores) for name in asked_tasks),
@@ -259,6 +270,7 @@ def summarize(
             for suite in dict.fromkeys(suite_of.values())
         ),
     )
+    return summary.with_doubts(doubt for store in stores for doubt in store.doubts)
 
 
 def _by_k(

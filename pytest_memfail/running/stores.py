@@ -368,6 +368,7 @@ def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None) ->
         changed=report.changed,
         late=report.late,
         shared_with=report.shared_with,
+        doubts=report.doubts,
         described=report.described,
         restored=report.restored,
         model_calls=spent if any(spent.values()) else {},

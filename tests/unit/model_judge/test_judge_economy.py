@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from model_judge_cases import CASES, block, listing, numbers, question, run, stored, texts
+from pydantic import BaseModel
 
-from pytest_memfail.core import AnswerKind, Memory
+from pytest_memfail.core import AnswerKind, Detail, Memory
 from pytest_memfail.judges.rank import Ranking
-from pytest_memfail.llm import ContextLengthError, ReplyError
+from pytest_memfail.llm import ContextLengthError, ReplyError, ResponseCache
 from pytest_memfail.testing.answers import answer_by_rule
 from pytest_memfail.testing.overflows import OVERFLOWS
 
@@ -257,6 +261,9 @@ IMPOSSIBLE = {
     "an entry not shown": stored(True, True, [7]),
     "entry 0": stored(True, True, [0]),
     "faithful but absent": stored(False, True, [1]),
+    "a reason of dots": stored(True, True, [1], reason="..."),
+    "the reason of the form": stored(True, False, [1], reason="One short sentence."),
+    "a missing detail of dots": stored(True, False, [1], missing=["..."]),
 }
 
 
@@ -287,6 +294,83 @@ def test_a_reply_of_another_shape_is_an_error_and_no_verdict(wrong):
     wrong = wrong if isinstance(wrong, str) else json.dumps(wrong)
     asked = run(lambda judge: judge.storage(RULE.evidence, listing(RULE.kept)), lambda request: wrong)
     assert isinstance(asked.result, ReplyError)
+
+
+def test_a_faithful_fact_that_lacks_what_must_be_kept_cannot_be():
+    fact = replace(RULE.evidence, details=(Detail(("8", "eight"), "number"),))
+    wrong = stored(True, True, [1], missing=["the level 8 of his stress"])
+    asked = run(lambda judge: judge.summary(fact, listing(RULE.kept)), lambda request: wrong)
+    assert isinstance(asked.result, ReplyError)
+    assert '"missing" names' in str(asked.result)
+    harmless = stored(True, True, [1], missing=["that he lives above a print shop"])
+    assert run(lambda judge: judge.summary(fact, listing(RULE.kept)), lambda _: harmless).result.outcome == "passed"
+
+
+def test_a_faithful_fact_cannot_be_outdated():
+    fact, wrong = CASES["fact"].evidence, stored(True, True, [1], outdated=True)
+    asked = run(lambda judge: judge.summary(fact, listing("Ines moved.")), lambda request: wrong)
+    assert isinstance(asked.result, ReplyError)
+
+
+def test_a_recoverable_fact_that_lacks_what_must_be_kept_cannot_be():
+    fact = replace(RULE.evidence, details=(Detail(("8", "eight"), "number"),))
+    wrong = {"reason": "because", "entries": [1], "missing": ["eight"], "recoverable": True}
+    asked = run(lambda judge: judge.retrieval(fact, question(), [Memory("Quillon polishes.")]), lambda request: wrong)
+    assert isinstance(asked.result, ReplyError)
+
+
+class Grade(BaseModel):
+    """The reply to a suite's own check."""
+
+    reason: str
+    numbers: list[int]
+
+
+def test_an_echo_in_a_suites_own_check_is_asked_for_again():
+    echo, good = {"reason": "…", "numbers": [1]}, {"reason": "It says so.", "numbers": [1]}
+    ask = scripted(echo, good)
+    asked = run(lambda judge: judge._examiner.about_material("Grade it.", {"texts": ["a text"]}, Grade), ask)
+    assert asked.result == Grade(**good)
+    assert "repeats" in asked.prompts[1]
+
+
+# -- replies that were kept --------------------------------------------------------------------------------------------
+
+
+def free_port():
+    """Return a port for the endpoints of several runs: the cache keeps replies by endpoint."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def test_what_was_refused_is_asked_again_in_a_later_run(tmp_path):
+    store, port = listing(RULE.kept), free_port()
+
+    def asked(answer, mode="on"):
+        with closing(ResponseCache(tmp_path / "cache.sqlite", mode)) as cache:
+            return run(lambda judge: judge.storage(RULE.evidence, store), answer, cache=cache, port=port)
+
+    wrong, right = stored(False, True, [1]), stored(True, True, [1])
+    assert isinstance(asked(lambda _: wrong).result, ReplyError)
+    later = asked(scripted(wrong, right))
+    assert (later.result.outcome, len(later.requests)) == ("passed", 2)
+    replayed = asked(lambda _: wrong, "only")
+    assert (getattr(replayed.result, "outcome", replayed.result), replayed.requests) == ("passed", [])
+
+
+def test_a_refused_reply_that_an_earlier_version_kept_is_asked_again(tmp_path):
+    store, port = listing(RULE.kept), free_port()
+    wrong, right = stored(True, True, [1], reason="..."), stored(True, True, [1])
+
+    def asked(answer, mode="on"):
+        with closing(ResponseCache(tmp_path / "cache.sqlite", mode)) as cache:
+            return run(lambda judge: judge.storage(RULE.evidence, store), answer, cache=cache, port=port)
+
+    with pytest.MonkeyPatch.context() as patch:  # as it was kept before such replies were refused
+        patch.setattr("pytest_memfail.llm.ResponseCache.forget", lambda self, keys: None)
+        assert isinstance(asked(lambda _: wrong).result, ReplyError)
+    later = asked(lambda _: right)
+    assert (later.result.outcome, len(later.requests)) == ("passed", 1)
 
 
 def test_an_answer_right_but_incomplete_cannot_be():

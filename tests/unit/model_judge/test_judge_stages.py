@@ -152,7 +152,7 @@ def test_a_judged_listing_is_not_kept_alive():
 
 def test_an_essay_is_checked_once_for_all_its_questions():
     direct, misleading = CASES["persona"].evidence, CASES["essay"].evidence
-    store = listing(direct.source, fillers=2)
+    store = listing(CASES["essay"].kept, fillers=2)
 
     async def work(judge):
         return await asyncio.gather(judge.summary(direct, store), judge.summary(misleading, store))
@@ -188,7 +188,7 @@ def test_of_a_misleading_question_what_it_borrows_is_needed():
 
 def test_questions_about_one_essay_share_its_check():
     fact = CASES["essay"].evidence
-    store = listing(fact.source, fillers=2)
+    store = listing(CASES["essay"].kept, fillers=2)
 
     async def work(judge):
         asking = ("What does Wim repair?", "Where does Wim swim?")

@@ -15,6 +15,7 @@ from pytest_memfail.core import (
     SUMMARY_ERROR,
     UNGRADED,
     VERDICTS,
+    Doubt,
 )
 from pytest_memfail.records import Footer, QuestionRecord, TaskRecord
 from pytest_memfail.results import MAX_ERROR_SHARE, summarize, wilson
@@ -295,3 +296,23 @@ def test_tallies_at_each_k_where_there_are_several():
     assert {k: found[task.name].verdicts[CORRECT] for k, found in summary.by_k.items()} == {2: 0, 10: 1}
     assert [found["all"].n for found in summary.by_k.values()] == [1, 1]
     assert built(asked[0]).by_k == {}
+
+
+def refused(n):
+    """A store of which this many of 20 writes were refused."""
+    doubt = {"kind": "refusals", "text": "refused", "affected": n, "of": 20, "unit": "write", "limit": 0.1}
+    return store(doubts=[doubt])
+
+
+def test_doubts_of_stores_and_of_the_run_are_added_up():
+    asked = [line(CORRECT) for _ in range(3)]
+    stores = [refused(n) for n in (1, 2)]
+    calm = built(*asked, *stores)
+    assert (calm.untrusted, calm.warnings) == (None, ("refused (3 of 40 writes)",))
+    worse = calm.with_doubts([Doubt("refusals", "refused", 2, 5, "write", 0.1)])
+    assert (worse.untrusted, worse.warnings) == ("refused (5 of 45 writes)", ())
+
+
+def test_a_doubt_that_affects_nothing_is_not_told():
+    summary = built(line(CORRECT), refused(0))
+    assert (summary.untrusted, summary.warnings) == (None, ())

@@ -1,0 +1,51 @@
+"""Doubts: what a run noticed that makes its own figures less worth than they look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from pytest_memfail.core.errors import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason to distrust the figures of a run, such as a search that lags behind the listing.
+
+    Whoever notices something counts it here, per store or per process, also where nothing was wrong, so that the share is
+    that of the whole run. Doubts of the same kind are added up.
+    """
+
+    kind: str
+    """A short name; doubts of one kind are the same fault."""
+    text: str
+    """What was seen, what was expected and what to do, in one line. The first text of a kind is shown."""
+    affected: int = 1
+    of: int = 1
+    unit: str = "store"
+    """What is counted, in the singular."""
+    limit: float | None = None
+    """Above this share of the run there is no trustworthy result: 0.0 for any case, None for never."""
+
+    @property
+    def line(self) -> str:
+        """Return the text with its share, as users see it."""
+        return f"{self.text} ({self.affected} of {counted(self.of, self.unit)})"
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the run gives no trustworthy result because of it."""
+        return self.limit is not None and self.affected > self.limit * self.of
+
+
+def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
+    """Return one doubt of each kind with the counts of all, and the text of the first that affects something."""
+    sums: dict[str, Doubt] = {}
+    for doubt in doubts:
+        known = sums.get(doubt.kind)
+        if known is None:
+            sums[doubt.kind] = doubt
+        else:
+            shown = known if known.affected else doubt
+            sums[doubt.kind] = replace(shown, affected=known.affected + doubt.affected, of=known.of + doubt.of)
+    return tuple(sums.values())

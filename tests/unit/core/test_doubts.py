@@ -1,0 +1,21 @@
+from pytest_memfail.core import Doubt, added_up
+
+
+def doubt(affected, of, limit=0.1, kind="refusals", text="some writes were refused"):
+    return Doubt(kind, text, affected, of, "write", limit)
+
+
+def test_a_doubt_is_fatal_above_its_limit_only():
+    assert [doubt(n, 20).is_fatal for n in (0, 2, 3)] == [False, False, True]
+    assert [doubt(n, 20, limit=0.0).is_fatal for n in (0, 1)] == [False, True]
+    assert not doubt(20, 20, limit=None).is_fatal
+
+
+def test_a_line_names_the_share():
+    assert doubt(1, 1).line == "some writes were refused (1 of 1 write)"
+    assert doubt(3, 20).line == "some writes were refused (3 of 20 writes)"
+
+
+def test_the_share_is_that_of_all_stores_and_the_text_of_one_that_is_affected():
+    calm, hit, other = doubt(0, 60, text="none"), doubt(5, 20, text="first"), doubt(1, 1, kind="lag")
+    assert added_up([calm, hit, other, doubt(1, 20, text="second")]) == (doubt(6, 100, text="first"), other)
