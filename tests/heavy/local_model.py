@@ -143,8 +143,6 @@ class Server:
             "127.0.0.1",
             "--port",
             str(self.port),
-            "--threads",
-            "2",
             *served,
             *options,
         ]
