@@ -46,7 +46,7 @@ class ModelClient:
         ledger: Ledger,
         cache: ResponseCache | None = None,
         concurrency: int = 32,
-        timeout_seconds: float = 60.0,
+        timeout_seconds: float | None = None,
         max_retries: int = 9,
         base_url: str | None = None,
         api_key: str | None = None,
@@ -59,8 +59,9 @@ class ModelClient:
         Args:
             ledger: records all calls and holds the budget.
             cache: stored replies; None for none.
-            concurrency: the most calls in flight; fewer while the endpoint answers 429.
-            timeout_seconds: the timeout of one request.
+            concurrency: the most calls in flight; few at first, and fewer while the endpoint answers slowly or with 429.
+            timeout_seconds: how long to wait for a reply, not counting the calls that the endpoint answers first; None
+                for a minute, and longer after it was too short.
             max_retries: the retries of a request that failed temporarily; by default they outlast a minute. 429 gets
                 more than twice as many.
             base_url: the endpoint; None for OPENAI_BASE_URL, else OpenAI's.

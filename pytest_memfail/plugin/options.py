@@ -553,6 +553,13 @@ class Settings:
         default="600",
         shared=True,
     )
+    reply_timeout = Option(
+        "SECONDS",
+        "Time limit for a model's reply; calls that the endpoint answers first do not count (default: 60, and longer after it was "
+        "too short)",
+        amount(None),
+        shared=True,
+    )
     prices = Option("FILE", "Your own model prices, JSON or TOML, USD per million tokens", a_path)
     assistant_turns = Option(
         "on|off",

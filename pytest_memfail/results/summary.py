@@ -172,6 +172,8 @@ class Summary:
     """The same tallies, by suite."""
     suites: tuple[SuiteRecord, ...] = ()
     """The results of the suites' own measures."""
+    replied: bool = False
+    """Whether a model answered, judged or not."""
     doubts: tuple[Doubt, ...] = ()
     """The reasons to distrust the figures, one of each kind."""
 
@@ -252,6 +254,7 @@ def summarize(
         stores=tuple(_figures(name, asked, stores) for name in asked_tasks),
         warnings=(*_warnings(list(tallies.values()), stores, left_out), *about_tokens),
         answered=any(q.answer is not None and q.answer.outcome in ("passed", "failed") for q in asked),
+        replied=any(q.reply is not None for q in asked),
         protocol=protocol,
         record=record,
         stopped=next((_stopped(q.error) for q in asked if q.error is not None and q.error.type in STOPPING), None),
