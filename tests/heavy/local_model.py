@@ -79,7 +79,7 @@ def program() -> Path:
     KEPT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=KEPT) as name:
         folder = Path(name)
-        with tarfile.open(_downloaded(SOURCES, folder, "--no-binary=:all:")) as archive:
+        with tarfile.open(_downloaded(SOURCES, folder, "--no-binary=llama-cpp-python")) as archive:
             archive.extractall(folder, filter="data")
         [sources] = folder.glob("*/vendor/llama.cpp")
         (folder / "optimised.cmake").write_text(OPTIMISED, encoding="utf-8")
