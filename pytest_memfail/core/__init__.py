@@ -71,7 +71,17 @@ if TYPE_CHECKING:
         ToolCall,
     )
     from pytest_memfail.core.secret_names import secret_strength
-    from pytest_memfail.core.secrets import KNOWN, learn_options, mask_known, mask_options, mask_text, public
+    from pytest_memfail.core.secrets import (
+        KNOWN,
+        is_common,
+        learn_options,
+        learn_sent,
+        mask_known,
+        mask_options,
+        mask_text,
+        mask_values,
+        public,
+    )
     from pytest_memfail.core.suite import (
         OURS,
         AnswerKind,
@@ -222,12 +232,15 @@ __all__ = [
     "fact_verdict",
     "fingerprint",
     "hold_lock",
+    "is_common",
     "is_fresh",
     "is_held",
     "learn_options",
+    "learn_sent",
     "mask_known",
     "mask_options",
     "mask_text",
+    "mask_values",
     "one_line",
     "os_reason",
     "public",
@@ -324,7 +337,17 @@ _HOMES = {
         "TaskPart",
     ),
     "secret_names": ("secret_strength",),
-    "secrets": ("KNOWN", "learn_options", "mask_known", "mask_options", "mask_text", "public"),
+    "secrets": (
+        "KNOWN",
+        "is_common",
+        "learn_options",
+        "learn_sent",
+        "mask_known",
+        "mask_options",
+        "mask_text",
+        "mask_values",
+        "public",
+    ),
     "taxonomy": (
         "CORRECT",
         "ERROR",

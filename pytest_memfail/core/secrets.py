@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from html import escape as html_escape
@@ -61,14 +62,7 @@ class KnownSecrets:
 
     def mask(self, text: str) -> str:
         """Return the text with each known secret masked; a short secret only as a whole word."""
-        found = [value for value in self._values if value in text]
-        if not found:
-            return text
-        alternatives = (
-            re.escape(value) if len(value) >= ANYWHERE else rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])"
-            for value in sorted(found, key=len, reverse=True)
-        )
-        return re.sub("|".join(alternatives), MASK, text)
+        return _masked(text, self._values)
 
     def read_environment(self, environment: Mapping[str, str] = os.environ) -> None:
         """Remember the secrets among the environment variables, including those set since the last call."""
@@ -126,7 +120,57 @@ def mask_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def learn_options(options: Mapping[str, Any]) -> None:
     """Remember the secrets in option values, so that later texts are masked."""
     for name, value in options.items():
-        _walk(name, value, KNOWN.add)
+        _walk(str(name), value, KNOWN.add)
+
+
+def is_common(value: str) -> bool:
+    """Return whether a value is an ordinary word, a few short ones, a number or a date, which texts contain anyway.
+
+    >>> [is_common(value) for value in ("conversation.", "2024-05-01", "10am", "lm-studio", "k3y9", "qwertzuiopasdfghjklyx")]
+    [True, True, True, True, False, False]
+    """
+    value = value.strip(string.punctuation + string.whitespace)
+    if not any(character.isalpha() for character in value):
+        return len(value) < 12
+    words = re.split(r"[ ._-]+", value)
+    usual = {str.lower, str.upper, str.title}  # of a script without cases, all three change nothing
+    if not all(word.isalpha() and any(word == case(word) for case in usual) for word in words):
+        return re.fullmatch(r"\d{1,4}[A-Za-z]{1,3}", value) is not None  # 2nd, 10am, 5kg
+    return len(value) < (20 if len(words) == 1 else 16)
+
+
+def learn_sent(sent: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Remember the secrets among the headers, cookies, query parameters and fields that someone sent; return all of them.
+
+    Ordinary words are only returned: otherwise the sender could have any word masked in every text.
+    """
+    found: set[str] = set()
+    for name, value in sent:
+        if secret_strength(name):
+            login = value.split()[1:] if "authorization" in name.lower() else []  # the first word names its kind
+            for secret in login or [value]:
+                found.update(_parts(secret))
+    found -= {"", *NO_SECRETS}
+    for value in found:
+        if not is_common(value):
+            KNOWN.add(value)
+    return frozenset(found)
+
+
+def mask_values(text: str, values: Iterable[str]) -> str:
+    """Return the text with these values masked, in every form that they may have; a short one only as a whole word."""
+    return _masked(text, {form for value in values for form in _forms(value) if form})
+
+
+def _masked(text: str, values: Iterable[str]) -> str:
+    found = [value for value in values if value in text]
+    if not found:
+        return text
+    alternatives = (
+        re.escape(value) if len(value) >= ANYWHERE else rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])"
+        for value in sorted(found, key=len, reverse=True)
+    )
+    return re.sub("|".join(alternatives), MASK, text)
 
 
 def public(value: Any, *, keys: bool = False) -> Any:
@@ -162,15 +206,18 @@ def _walk(name: str, value: Any, found: Callable[[str], None]) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Mapping) and names_headers(name) and not secret_strength(name):
-        return {key: item if key.lower() in PUBLIC_HEADERS else _hide(item, found) for key, item in value.items()}
+        return {
+            key: item if str(key).lower() in PUBLIC_HEADERS else _hide(str(key), item, found)
+            for key, item in value.items()
+        }
     if isinstance(value, (Mapping, list, tuple)):
         if secret_strength(name):
-            return _hide(value, found)
+            return _hide(name, value, found)
         if isinstance(value, Mapping):
             return {key: _walk(str(key), item, found) for key, item in value.items()}
         return [_walk(name, item, found) for item in value]
     if secret_strength(name):
-        return _hide(value, found)
+        return _hide(name, value, found)
     return _walk_text(name, value, found) if isinstance(value, str) else value
 
 
@@ -195,12 +242,14 @@ _HASHED: Final = re.compile(r"(?i)revision|commit|sha|hash|digest|checksum|uuid|
 """Names of values that look random but are public."""
 
 
-def _hide(value: Any, found: Callable[[str], None]) -> Any:
+def _hide(name: str, value: Any, found: Callable[[str], None]) -> Any:
     """Return the mask for a whole value; an empty value is returned unchanged."""
     leaves = list(_leaves(value))
+    is_sure = secret_strength(name) > 0 and name.lower() != "key"
     for leaf in leaves:
         for secret in _parts(leaf):
-            found(secret)
+            if is_sure or not is_common(secret):  # `key: note` must not mask each note
+                found(secret)
     return MASK if any(leaves) else value
 
 
@@ -234,7 +283,9 @@ def _parts(secret: str) -> Iterator[str]:
         yield password or user
         yield base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode(errors="replace")).decode()
     scheme, _, token = secret.partition(" ")
-    if scheme.lower() in ("basic", "bearer", "digest", "negotiate", "token"):
+    if scheme.lower() in ("basic", "bearer", "digest", "negotiate", "token") or (
+        token and " " not in token and not is_common(token)
+    ):
         yield token
     if re.search(r"[\w-]=", secret):
         for pair in secret.split(";"):
@@ -268,7 +319,8 @@ def _secrets_of_variable(name: str, value: str) -> Iterable[str]:
         said = value.strip()
         mixed = any(c.isdigit() for c in said) and any(c.isalpha() for c in said) and len(said) >= 6
         is_word = re.fullmatch(r"[A-Za-z]+", said) is not None and strength < 2
-        if (len(said) >= LEAST_OF_ENVIRONMENT or mixed) and not is_word and not _is_file(said):
+        is_long = len(said) >= LEAST_OF_ENVIRONMENT or mixed or (strength == 2 and not is_common(said))
+        if is_long and not is_word and not _is_file(said):
             yield from _parts(said)
     elif "@" in value or ";" in value or "?" in value:
         for start, end in secret_spans(value, is_value=True, entropy=False):

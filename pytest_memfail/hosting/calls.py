@@ -8,13 +8,13 @@ import inspect
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
 
-from pytest_memfail.core import MemfailError, MemorySystemError, TimedOutError, one_line
+from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, TimedOutError, one_line
 
 T = TypeVar("T")
 
@@ -106,6 +106,9 @@ class ModelCalls(Protocol):
 
     def fault(self, since: int, *, only_final: bool = False) -> MemfailError | None:
         """Return a failure after the first `since` ones that no later try made good; perhaps only one that none can."""
+
+    def doubts(self) -> Sequence[Doubt]:
+        """Return the doubts about the calls since they were last asked for."""
 
 
 class Lane:

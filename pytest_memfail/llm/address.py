@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from pytest_memfail.core import KNOWN, UsageError, one_line
+from pytest_memfail.core import KNOWN, UsageError, is_common, one_line
 from pytest_memfail.llm.errors import AuthError
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
@@ -19,7 +19,7 @@ PLACEHOLDER_KEY: Final = "memfail-no-key"
 """Stands in OPENAI_API_KEY where the proxy runs and no key is set, because SDKs want one; never sent."""
 MASK: Final = "***"
 LEAST_KNOWN: Final = 8
-"""The minimum length of a key to be masked in replies too; a shorter one (`ollama`) is an ordinary word."""
+"""The minimum length of an ordinary word to be masked in replies too, if it is the key; `ollama` is shorter."""
 _KEY_LIKE: Final = re.compile(r"\b(sk|pk|key)-[\w*-]{6,}")
 
 
@@ -78,7 +78,8 @@ class Address:
             secrets += [token, password, parts.password or ""]
         self._secrets = sorted({secret for secret in secrets if len(secret) > 2}, key=len, reverse=True)
         for secret in self._secrets:
-            if len(secret) >= LEAST_KNOWN:  # an endpoint may echo it in a reply, and a library may log it
+            # an endpoint may echo it in a reply, and a library may log it
+            if len(secret) >= LEAST_KNOWN or not is_common(secret):
                 KNOWN.add(secret)
 
     def __repr__(self) -> str:

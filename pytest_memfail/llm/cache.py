@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -19,6 +19,8 @@ from pytest_memfail.llm.database import damaged, open_database
 CacheMode = Literal["on", "off", "only"]
 WHAT: Final = "a response cache"
 KIND: Final = 0x4D464331
+COPY: Final = "copy "
+"""Prefix of the endpoint of a reply that is kept under another key too; such rows are not counted."""
 SCHEMA: Final = """
 CREATE TABLE replies (
     key TEXT PRIMARY KEY,
@@ -109,14 +111,17 @@ class ResponseCache:
         rows = self._run(statement, (key,))
         return CachedReply(rows[0][0], Usage(*rows[0][1:])) if rows else None
 
-    def put(self, key: str, *, endpoint: str, model: str, reply: CachedReply) -> None:
-        """Store a reply unless there is one already. Raise `UsageError` if the file cannot be written."""
+    def put(self, key: str, *, endpoint: str, model: str, reply: CachedReply, is_copy: bool = False) -> None:
+        """Store a reply unless there is one already; a copy is the reply to a request under one more key.
+
+        Raises `UsageError` if the file cannot be written.
+        """
         if self.mode != "on":
             return
         usage = reply.usage
         row = (
             key,
-            endpoint,
+            (COPY if is_copy else "") + endpoint,
             model,
             reply.text,
             usage.prompt_tokens,
@@ -126,11 +131,10 @@ class ResponseCache:
         )
         self._run("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def forget(self, keys: Iterable[str]) -> None:
-        """Delete the replies under these keys, which were found useless after they were stored."""
+    def forget(self, key: str) -> None:
+        """Remove the reply stored under a key, because it cannot be used."""
         if self.mode == "on":
-            for key in keys:
-                self._run("DELETE FROM replies WHERE key = ?", (key,))
+            self._run("DELETE FROM replies WHERE key = ?", (key,))
 
     def endpoints(self, prefix: str = "http") -> list[str]:
         """Return the endpoints with stored replies that start with the prefix, sorted; the proxy's have another one."""
@@ -139,8 +143,9 @@ class ResponseCache:
 
     def summary(self) -> CacheSummary:
         """Return entries, size and age, for `memfail cache show`."""
-        count, oldest, newest = self._run("SELECT count(*), min(created), max(created) FROM replies")[0]
-        models = self._run("SELECT model, count(*) FROM replies GROUP BY model ORDER BY count(*) DESC, model")
+        counted = f"FROM replies WHERE endpoint NOT LIKE '{COPY}%'"
+        count, oldest, newest = self._run(f"SELECT count(*), min(created), max(created) {counted}")[0]
+        models = self._run(f"SELECT model, count(*) {counted} GROUP BY model ORDER BY count(*) DESC, model")
         files = (self.path.with_name(self.path.name + suffix) for suffix in ("", "-wal", "-shm"))
         size = sum(file.stat().st_size for file in files if file.exists())
         return CacheSummary(self.path, count, size, dict(models), oldest, newest)
@@ -148,9 +153,9 @@ class ResponseCache:
     def prune(self, *, older_than_seconds: float = 0.0) -> int:
         """Delete replies older than this, by default all, and shrink the file; return their number."""
         before = time.time() - older_than_seconds
-        forgotten = len(self._run("DELETE FROM replies WHERE created <= ? RETURNING 1", (before,)))
+        forgotten = self._run("DELETE FROM replies WHERE created <= ? RETURNING endpoint", (before,))
         self._run("VACUUM")
-        return forgotten
+        return sum(not endpoint.startswith(COPY) for (endpoint,) in forgotten)
 
     def close(self) -> None:
         """Close the file."""

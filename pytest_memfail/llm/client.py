@@ -17,6 +17,7 @@ from pytest_memfail.llm.patience import MAX_WAIT_SECONDS, Clock
 from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, unpacked
 from pytest_memfail.llm.request import OUR_PARAMETERS, Request, corrected, encodable, json_schema, longer
 from pytest_memfail.llm.sending import Sender, times
+from pytest_memfail.llm.truncation import Prompts
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -79,6 +80,8 @@ class ModelClient:
             raise UsageError(f"got a concurrency of {concurrency}, expected a whole number of at least 1")
         self.ledger = ledger
         self.cache = cache
+        self.prompts = Prompts()
+        """What servers count of the prompts."""
         self.concurrency = concurrency
         self._address = Address(base_url, api_key)
         self._sender = Sender(
@@ -139,14 +142,20 @@ class ModelClient:
         if tools:
             parameters = {**parameters, "tools": list(tools)}
         request = Request(model, [encodable(message) for message in messages], stage, schema, parameters)
-        cache = self.cache
+        reply = await self._answered(request, repeat)
+        self.prompts.counted(request, reply.usage.prompt_tokens)
+        return reply
+
+    async def _answered(self, request: Request, repeat: int) -> Completion:
+        """Return a reply of the cache or the endpoint."""
+        cache, stage, model, schema = self.cache, request.stage, request.model, request.schema
         if cache is None or cache.mode == "off":
             return await self._called(request)
         key = request_key(
             endpoint=self._address.url,
             model=model,
             messages=request.messages,
-            parameters=parameters,
+            parameters=request.parameters,
             schema=None if schema is None else json_schema(schema),
             repeat=repeat,
         )
@@ -154,9 +163,11 @@ class ModelClient:
             self.ledger.record_hit(stage, model)
             return replace(found, key=key)
         if cache.mode == "only":
+            recorded = cache.endpoints()
+            others = f", or use OPENAI_BASE_URL={recorded[0]}, which its replies are of" if recorded else ""
             raise CacheMissError(
                 f"{cache.path} has no reply of {model!r} at {self.endpoint} to this {stage} request, and the cache "
-                "mode `only` forbids calls; record one with the cache mode on"
+                f"mode `only` forbids calls; record one with the cache mode on{others * (self._address.url not in recorded)}"
             )
         return replace(await self._joined(request, key, cache), key=key)
 
@@ -164,7 +175,9 @@ class ModelClient:
         """Delete replies from the cache that their caller cannot use; return whether the same request calls again."""
         if self.cache is None or self.cache.mode != "on":
             return False
-        self.cache.forget(reply.key for reply in refused if reply.key is not None)
+        for reply in refused:
+            if reply.key is not None:
+                self.cache.forget(reply.key)
         return True
 
     async def close(self) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.core import ToolCall
 
@@ -19,6 +20,24 @@ class Usage:
     completion_tokens: int = 0
     cached_tokens: int = 0
     """The prompt tokens that the provider had in its own prompt cache."""
+    is_reported: bool = field(default=True, compare=False)
+    """Whether the endpoint reported all of this as whole numbers."""
+
+    def or_expected(self, expected: Callable[[], Usage]) -> Usage:
+        """Return this usage with the expected one in place of what was not reported: a budget must fill all the same."""
+        if self.is_reported:
+            return self
+        instead = expected()
+        prompt = self.prompt_tokens or instead.prompt_tokens
+        completion = self.completion_tokens or instead.completion_tokens
+        is_reported = (prompt, completion) == (
+            self.prompt_tokens,
+            self.completion_tokens,
+        )  # embeddings report no second one
+        return Usage(prompt, completion, self.cached_tokens, is_reported)
+
+
+UNREPORTED: Final = Usage(is_reported=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ CREATE TABLE spent (
     cache_hits INTEGER NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0,
     seconds REAL NOT NULL DEFAULT 0,
+    estimated INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (stage, model)
 );
 CREATE TABLE reserved (id INTEGER PRIMARY KEY, tokens INTEGER NOT NULL, cost REAL NOT NULL, expires REAL NOT NULL);
@@ -57,6 +58,8 @@ class Spent:
     """Requests without a reply: refused, dropped, timed out. Includes those whose retry succeeded."""
     seconds: float = 0.0
     """Time spent waiting for replies, summed over parallel calls."""
+    estimated: int = 0
+    """Replies without a usable count of tokens, whose tokens are those that were expected."""
     cost: float | None = 0.0
     """USD; None if the model's price is unknown."""
 
@@ -70,7 +73,7 @@ class Totals:
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the rows as plain values."""
-        names = ("stage", "model", "calls", "cache_hits", "failures", "prompt_tokens", "cached_tokens")
+        names = ("stage", "model", "calls", "cache_hits", "failures", "estimated", "prompt_tokens", "cached_tokens")
         return [{name: getattr(row, name) for name in (*names, "completion_tokens", "cost")} for row in self.rows]
 
     @property
@@ -236,6 +239,7 @@ class Ledger:
             completion_tokens=usage.completion_tokens,
             cached_tokens=usage.cached_tokens,
             seconds=seconds,
+            estimated=int(not usage.is_reported),
         )
 
     def record_hit(self, stage: str, model: str) -> None:
@@ -248,7 +252,7 @@ class Ledger:
 
     def totals(self) -> Totals:
         """Return what all processes have used so far."""
-        fields = "stage, model, calls, prompt_tokens, completion_tokens, cached_tokens, cache_hits, failures, seconds"
+        fields = "stage, model, calls, prompt_tokens, completion_tokens, cached_tokens, cache_hits, failures, seconds, estimated"
         with self._transaction() as run:
             rows = run.execute(f"SELECT {fields} FROM spent ORDER BY stage, model").fetchall()
         return Totals(tuple(replace(Spent(*row), cost=self.prices.cost(row[1], Usage(*row[3:6]))) for row in rows))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import selectors
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,17 +17,25 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from pytest_memfail.core import KNOWN, Doubt
 from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address, check_sdk
 from pytest_memfail.llm.cache import ResponseCache
-from pytest_memfail.llm.errors import ModelCallError, RequestError
+from pytest_memfail.llm.errors import AuthError, ModelCallError, RequestError
 from pytest_memfail.llm.ledger import Ledger
-from pytest_memfail.llm.relay import Call, Caller, Relay, Response
+from pytest_memfail.llm.relay import Call, Caller, Relay, Response, refused
 from pytest_memfail.llm.replay_ignore import DEFAULTS, Ignored
 
+PROBE_SECONDS: Final = 0.05
+"""How long a client that sends no more is watched for a reset."""
+STRANGER: Final = (
+    "this address of --memfail-proxy lacks its secret part; expected the whole of OPENAI_BASE_URL or context.base_url"
+)
 URL_VARIABLE: Final = "OPENAI_BASE_URL"
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
 MAX_REQUEST_BYTES: Final = 64 << 20
-PLACE: Final = re.compile(r"/(?:store/([^/]+)/)?(?:v1(/.*)|.*)")
+PLACE: Final = re.compile(r"/([^/]+)(?:/store/([^/]+))?(?:/v1(/.*)|.*)", re.DOTALL)
+DRAINED: Final = 1 << 20
+"""The most bytes to read of a refused request, so that its sender reads the response."""
 
 
 class StoreCalls:
@@ -53,6 +63,10 @@ class StoreCalls:
         """
         return self._relay.fault(self._callers, since, only_final=only_final)
 
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return the doubts about the calls of this store, and about those of the run, since they were last asked for."""
+        return self._relay.doubts(self._callers)
+
 
 class Proxy:
     """Serves on 127.0.0.1, each connection on a thread. OPENAI_BASE_URL names it between `start()` and `close()`."""
@@ -77,12 +91,19 @@ class Proxy:
         self._before: dict[str, str | None] = {}
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.proxy = self
+        self._secret = f"memfail-{secrets.token_urlsafe(24)}"  # as `replay_ignore.ADDRESS` finds it
+        KNOWN.add(self._secret)
         self._thread = threading.Thread(target=self._serve, name="memfail-proxy", daemon=True)
 
     @property
     def url(self) -> str:
-        """Return the base URL of the run."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        """Return the base URL of the run. It contains what no other user and no web page can guess."""
+        return f"http://{self.host}/{self._secret}/v1"
+
+    @property
+    def host(self) -> str:
+        """Return the host and port."""
+        return f"127.0.0.1:{self._server.server_address[1]}"
 
     def start(self) -> None:
         """Serve, and set this endpoint in the environment, and a key if there is none."""
@@ -107,12 +128,23 @@ class Proxy:
         `has_gone` says whether the client has given up waiting, and `fault` why the call cannot be passed on.
         """
         found = PLACE.fullmatch(call.path)
-        store, path = (None, None) if found is None else found.groups()
+        store, path = (None, None) if found is None else found.groups()[1:]
         caller = self._run if store is None else self._stores.get(unquote(store))
-        if path is None or caller is None or fault:
-            fault = fault or f"no such address of --memfail-proxy: {call.path[:80]}; expected {self.url}/..."
+        call = replace(call, path=path or "")
+        if caller is None or not call.is_served:
+            served = "POST chat/completions, completions, embeddings, responses, GET models and models/ID"
+            place = (call.path or "this path") if caller is not None else "another store"
+            fault = fault or f"{call.method} {place[:80]} is not served by --memfail-proxy; expected {served}"
+        if fault or caller is None:
             return self._relay.refuse(call, caller or self._run, RequestError(fault))
-        return self._relay.answer(replace(call, path=path), caller, has_gone)
+        return self._relay.answer(call, caller, has_gone)
+
+    def knows(self, path: str) -> bool:
+        """Return whether a path begins with the secret of the address; count the request if not."""
+        if secrets.compare_digest(path.encode()[1:].partition(b"/")[0], self._secret.encode()):
+            return True
+        self._relay.count_stranger()
+        return False
 
     def _serve(self) -> None:
         self._server.serve_forever(poll_interval=0.05)  # seconds it may take to stop
@@ -168,20 +200,33 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
     disable_nagle_algorithm = True
     timeout = 600
+    _is_listening = False
+    """Whether a client that sends no more was found to read on."""
 
     def _serve(self) -> None:
         path, _, query = self.path.partition("?")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        length = headers.get("content-length", "0")
-        content, fault = b"", ""
-        if "transfer-encoding" in headers or not length.isdecimal() or int(length) > MAX_REQUEST_BYTES:
+        length = headers.get("content-length", "0").lstrip("0") or "0"
+        is_known = length.isdecimal() and len(length) < 20  # int() takes no thousands of digits
+        proxy, content, fault = self.server.proxy, b"", ""
+        if not proxy.knows(path):
+            self.close_connection = True
+            if is_known:
+                self.rfile.read(min(int(length), DRAINED))
+            self._send(replace(refused(AuthError(STRANGER)), status=403))
+            return
+        if self.headers.get_all("host") != [proxy.host] or "origin" in headers:  # of a web page
+            fault = f"--memfail-proxy answers programs that ask {proxy.host}, not the host or web page that this request names"
+        if "transfer-encoding" in headers or not is_known or int(length) > MAX_REQUEST_BYTES:
             self.close_connection = True
             limit = f"at most {MAX_REQUEST_BYTES >> 20} MiB"
             fault = f"--memfail-proxy needs a request with a Content-Length of {limit}"
         elif len(content := self.rfile.read(int(length))) < int(length):
             self.close_connection = True  # the client has gone: half a request is not paid for
             return
-        response = self.server.proxy.answer(Call(self.command, path, query, headers, content), self._has_gone, fault)
+        self._send(proxy.answer(Call(self.command, path, query, headers, content), self._has_gone, fault))
+
+    def _send(self, response: Response) -> None:
         self.send_response(response.status)
         for name, value in response.headers.items():
             self.send_header(name, value)
@@ -191,13 +236,35 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(response.content)
         self.wfile.flush()
 
-    def _has_gone(self) -> bool:
+    def finish(self) -> None:
+        """Close the connection also when the client has gone before it was sent all."""
         try:
-            with selectors.DefaultSelector() as ready:
-                ready.register(self.connection, selectors.EVENT_READ)
-                return bool(ready.select(0)) and not self.connection.recv(1, socket.MSG_PEEK)
+            super().finish()
+        finally:
+            self.rfile.close()
+
+    def _has_gone(self) -> bool:
+        """Return whether the client has gone; one that only ends what it sends may still read the response."""
+        try:
+            if not self._sends_no_more():
+                return False
+            if not self._is_listening and self.request_version >= "HTTP/1.1":
+                # only the system of a client that has gone answers this: with a reset
+                self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+                ends = time.monotonic() + PROBE_SECONDS
+                while time.monotonic() < ends:
+                    if self.connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                        return True
+                    time.sleep(PROBE_SECONDS / 10)
+                self._is_listening = True
+            return not self._is_listening
         except (OSError, ValueError):  # reset, or closed
             return True
+
+    def _sends_no_more(self) -> bool:
+        with selectors.DefaultSelector() as ready:
+            ready.register(self.connection, selectors.EVENT_READ)
+            return bool(ready.select(0)) and not self.connection.recv(1, socket.MSG_PEEK)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):  # any method: the endpoint decides which it accepts

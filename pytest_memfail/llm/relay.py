@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from pytest_memfail.core import KNOWN, UsageError, mask_known, one_line, secret_strength
-from pytest_memfail.llm.address import LEAST_KNOWN, PLACEHOLDER_KEY, Address
+from pytest_memfail.core import Doubt, UsageError, learn_sent, mask_known, mask_values, one_line, secret_strength
+from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address
 from pytest_memfail.llm.cache import CachedReply, ResponseCache
 from pytest_memfail.llm.chat import MEMORY_STAGE
-from pytest_memfail.llm.completion import Usage
+from pytest_memfail.llm.completion import UNREPORTED, Usage
 from pytest_memfail.llm.errors import (
     AuthError,
     BudgetError,
@@ -28,7 +30,7 @@ from pytest_memfail.llm.errors import (
 from pytest_memfail.llm.failures import RETRIED_STATUSES
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.replay_ignore import Ignored, Seen
-from pytest_memfail.llm.replies import read_usage
+from pytest_memfail.llm.replies import check_body, is_cut_off, read_usage
 from pytest_memfail.llm.request import EXPECTED_REPLY_TOKENS
 from pytest_memfail.llm.sending import BUDGET_POLL_SECONDS, CONNECT_SECONDS
 from pytest_memfail.llm.tokens import count_tokens
@@ -37,21 +39,32 @@ KEPT_AT: Final = "proxy "
 """Prefix of the endpoint of a reply that the proxy keeps."""
 CHAT: Final = "/chat/completions"
 EMBEDDINGS: Final = "/embeddings"
-KEEPS: Final = frozenset({CHAT, EMBEDDINGS, "/completions", "/responses", "/moderations", "/rerank"})
-"""Paths at which equal requests mean the same at any time, so replies can be kept."""
+ASKED: Final = frozenset({CHAT, EMBEDDINGS, "/completions", "/responses"})
+"""Paths that ask a model."""
+LISTED: Final = re.compile(
+    r"/models(?:(?:/(?!\.))(?:(?!\.\.)[\w.:@+~,-]|%(?![01]|2[eE5]|5[cC]|7[fF])[0-9A-Fa-f]{2})+)*", re.ASCII
+)
+"""Paths of the list of models and of one of them, whose name may have slashes but leaves the path by no dots."""
 SECONDS: Final = 600.0
 """Time limit for the endpoint in seconds; the memory's own client may give up earlier."""
 MAX_REPLY_BYTES: Final = 256 << 20
 """Thousands of embeddings are longer than any text."""
 FAULTS: Final = RETRIED_STATUSES | {401, 402, 403}
 """Statuses below 500 that are faults of the endpoint or the account, not of the request."""
-KEYS: Final = ("authorization", "api-key", "x-api-key")
 HELD_BACK: Final = frozenset(
     "host connection content-length transfer-encoding accept-encoding keep-alive te trailer upgrade expect "
     "proxy-authorization proxy-connection".split()
 )
 """Headers of a request that are not passed on."""
 RETURNED: Final = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
+CUT_OFF: Final = (
+    "a reply to the memory's own call of its model was cut off at a limit of tokens (finish_reason length), so what the memory "
+    "read of it may be incomplete; raise its max_tokens, or the context of the model"
+)
+REFUSED: Final = (
+    "--memfail-proxy refused requests without the secret part of its address; if they are the memory's, give it the whole of "
+    "OPENAI_BASE_URL or context.base_url"
+)
 FINAL: Final = (BudgetError, CacheMissError)
 """Errors that no retry of the memory can help."""
 
@@ -72,6 +85,22 @@ class Call:
     def digest(self) -> bytes:
         """Return the identity of the request, which its retries have too."""
         return hashlib.sha256(f"{self.path}?{self.query}\n".encode() + self.content).digest()
+
+    @property
+    def is_served(self) -> bool:
+        """Return whether it asks a model or for the list of models: a memory needs nothing else."""
+        if self.method == "POST":
+            return self.path in ASKED
+        return self.method == "GET" and LISTED.fullmatch(self.path) is not None
+
+    def secrets(self) -> frozenset[str]:
+        """Return its keys, of whatever name and length; all that are no ordinary words are masked in every text from now on."""
+        fields: Any = {}
+        with suppress(ValueError, RecursionError):
+            fields = json.loads(self.content)
+        own = fields.items() if isinstance(fields, dict) else ()
+        sent = [(name, value) for name, value in own if secret_strength(name) == 2 and isinstance(value, str)]
+        return learn_sent([*self.headers.items(), *parse_qsl(self.query), *sent])
 
     def __str__(self) -> str:
         return f"{self.method} {one_line(self.path, 60)}"
@@ -96,6 +125,8 @@ class Caller:
         """Its calls and tokens so far."""
         self.faults: dict[bytes, tuple[int, ModelCallError]] = {}
         """The requests that have no reply, each with the number of its last failure."""
+        self.replies = self.cut_off = 0
+        """Its replies since `Relay.doubts` was last called, and those of them that end because of a limit of tokens."""
         self._requests: dict[str, dict[str, int]] = {}
 
     def ordinal(self, general: str, exact: str) -> int:
@@ -153,6 +184,8 @@ class Relay:
         self._client: Any = None
         self._lock = threading.Lock()
         self._failures = 0
+        self._strangers = 0
+        """Requests without the secret of the address since `doubts` was last called."""
         self._flying: dict[object, tuple[Caller, Call, Callable[[], bool]]] = {}
         """The calls that wait for a reply, and whether the memory has given up waiting."""
 
@@ -173,13 +206,11 @@ class Relay:
             self._flying[flight := object()] = caller, call, has_gone
         fault: ModelCallError | None = None
         try:
-            asked = self._asked(call, caller)
-            response = self._passed_on(call, caller) if asked is None else self._answered(asked, caller)
-            # nobody asks a model that is not there on purpose; another path may be a look at what is there
-            unknown = response.status == 404 and asked is not None
-            if response.status in FAULTS or response.status >= 500 or unknown:
+            response = self._answered(self._asked(call, caller), caller)
+            # nobody asks on purpose for a model that is not there
+            if response.status in FAULTS or response.status >= 500 or response.status == 404:
                 fault = EndpointError(
-                    f"{self.address.host} answered {response.status} to {call}: {self._said(response)}"
+                    f"{self.address.host} answered {response.status} to {call}: {self._said(response, call)}"
                 )
         except ModelCallError as error:
             fault = error
@@ -188,7 +219,7 @@ class Relay:
             fault = BudgetError(str(error))
             response = refused(fault)
         except Exception as error:  # whatever it is, the memory has no reply
-            fault = EndpointError(f"{call}: {type(error).__name__}: {self.address.clean(error, 120)}")
+            fault = EndpointError(f"{call}: {type(error).__name__}: {self._clean(error, call, 120)}")
             response = refused(fault)
         with self._lock:
             # neither noted before nor repeated with success
@@ -207,6 +238,21 @@ class Relay:
         if call.method == "POST":
             self._note(call, caller, error)
         return refused(error)
+
+    def count_stranger(self) -> None:
+        """Count a request that came without the secret of the address; it is no call of the memory, nor a failed one."""
+        with self._lock:
+            self._strangers += 1
+
+    def doubts(self, callers: tuple[Caller, ...]) -> tuple[Doubt, ...]:
+        """Return the doubts about the calls of these callers since they were last asked for."""
+        with self._lock:
+            replies, cut_off = sum(caller.replies for caller in callers), sum(caller.cut_off for caller in callers)
+            strangers, self._strangers = self._strangers, 0
+            for caller in callers:
+                caller.replies = caller.cut_off = 0
+        found = [Doubt("cut_off_memory", CUT_OFF, cut_off, replies, "reply")] if replies else []
+        return (*found, Doubt("stranger", REFUSED, strangers, strangers, "request")) if strangers else tuple(found)
 
     def _note(self, call: Call, caller: Caller, fault: ModelCallError | None) -> None:
         """Note whether a call failed."""
@@ -244,18 +290,14 @@ class Relay:
             self._client.close()
             self._client = None
 
-    def _asked(self, call: Call, caller: Caller) -> _Asked | None:
-        """Return the request if its reply can be kept, else None. Raise `RequestError` for a stream that cannot be made."""
-        if (call.method, call.path.partition("/models")[0]) != ("GET", "") and (
-            call.method != "POST" or call.path not in KEEPS
-        ):
-            return None
+    def _asked(self, call: Call, caller: Caller) -> _Asked:
+        """Return the request. Raise `RequestError` if it is no JSON object, or for a stream that cannot be made."""
         try:
             body = json.loads(call.content) if call.content else {}
-        except ValueError:
-            return None  # the endpoint will refuse it
+        except (ValueError, RecursionError):
+            body = None
         if not isinstance(body, dict):
-            return None
+            raise RequestError(f"{call}: the body of the request is no JSON object")
         stream = None
         if body.get("stream"):
             if call.path != CHAT:
@@ -282,13 +324,12 @@ class Relay:
             if asks_model:
                 self.ledger.record_hit(MEMORY_STAGE, asked.model)
                 self._count(caller, "cache_hits", Usage())
-            return asked.response(found)
+            return self._given(asked, caller, found)
         if self.cache is not None and self.cache.mode == "only":
             self.ledger.record_failure(MEMORY_STAGE, asked.model)
             raise CacheMissError(
                 f"{self.cache.path} has no reply to {asked.call} of {asked.model!r} ({asked.excerpt}), and "
-                "--memfail-cache=only forbids calls; record it with --memfail-cache=on, and name what differs from run to run "
-                "with --memfail-replay-ignore"
+                f"--memfail-cache=only forbids calls; {self._remedy(asked)}"
             )
         if asks_model:
             response = self._paid(asked.call, caller, asked.model, json.dumps(asked.body).encode())
@@ -296,32 +337,70 @@ class Relay:
             response = self._sent(asked.call, asked.call.content)
         if response.status != 200:
             return response
+        body = self._checked(asked, response)
+        self._keep(asked, body, read_usage(body.get("usage")))
+        kept = self._kept(asked, counts=False)  # another process may have kept a reply first, which a replay will get
+        return self._given(asked, caller, body if kept is None else kept)
+
+    def _given(self, asked: _Asked, caller: Caller, body: Any) -> Response:
+        with self._lock:
+            caller.replies += asked.call.method == "POST"
+            caller.cut_off += is_cut_off(body)
+        return asked.response(body)
+
+    def _checked(self, asked: _Asked, response: Response) -> Any:
+        """Return the body of a response with status 200. Raise `ReplyError` if it is no reply: an outage may look like one."""
+        call, host = asked.call, self.address.host
         try:
             body = json.loads(response.content)
-        except ValueError:
-            raise ReplyError(
-                f"{self.address.host} answered {asked.call} with {self._said(response)!r}; expected JSON"
-            ) from None
+        except (ValueError, RecursionError):
+            raise ReplyError(f"{host} answered {call} with {self._said(response, call)!r}; expected JSON") from None
         if isinstance(body, dict) and body.get("error"):  # some send it with status 200
-            raise ReplyError(f"{self.address.host} answered {asked.call} with an error: {self._said(response)}")
-        self._keep(asked, body, read_usage(body.get("usage") if isinstance(body, dict) else None))
-        kept = self._kept(asked, counts=False)  # another process may have kept a reply first, which a replay will get
-        return asked.response(body if kept is None else kept)
+            raise ReplyError(f"{host} answered {call} with an error: {self._said(response, call)}")
+        try:
+            check_body(call.path, body)
+        except ReplyError as error:
+            raise ReplyError(f"{host} answered {call} with status 200, but {self._clean(error, call)}") from None
+        return body
 
     def _kept(self, asked: _Asked, *, counts: bool = True) -> Any:
         """Return the kept reply to this request, or one of another run to a request that differs only in ignored parts."""
-        if self.cache is None:
-            return None
-        for endpoint in self._endpoints:
-            if (found := self.cache.get(_digest(f"{endpoint} {asked.exact}"))) is not None:
-                body = json.loads(found.text)
+        for endpoint in self._endpoints if self.cache is not None else ():
+            if (found := self._usable(asked, f"{endpoint} {asked.exact}")) is not None:
                 if counts:
-                    self._keep(asked, body, found.usage, endpoint)  # this store may be the first with this request
-                return body
+                    self._keep(asked, found[0], found[1], endpoint)  # this store may be the first with this request
+                return found[0]
             for key in self._general_keys(asked):
-                if (found := self.cache.get(_digest(f"{endpoint} {key}"))) is not None:
-                    return self._ignored.restored(json.loads(found.text), asked.seen)
+                if (found := self._usable(asked, f"{endpoint} {key}")) is not None:
+                    return self._ignored.restored(found[0], asked.seen)
         return None
+
+    def _usable(self, asked: _Asked, key: str) -> tuple[Any, Usage] | None:
+        """Return the body and usage kept under a key, and forget it if it is no reply: earlier versions kept such."""
+        assert self.cache is not None
+        if (found := self.cache.get(_digest(key))) is None:
+            return None
+        body = json.loads(found.text)
+        try:
+            check_body(asked.call.path, body)
+        except ReplyError:
+            self.cache.forget(_digest(key))
+            return None
+        return body, found.usage
+
+    def _remedy(self, asked: _Asked) -> str:
+        """Return what to do about a reply that is not kept."""
+        assert self.cache is not None
+        for endpoint in self.cache.endpoints(KEPT_AT):
+            if endpoint not in self._endpoints and any(
+                self._usable(asked, f"{endpoint} {key}") for key in (asked.exact, *self._general_keys(asked))
+            ):
+                recorded = endpoint.removeprefix(KEPT_AT)
+                return (
+                    f"it is kept for another base URL, {recorded}, and this run names {self.address.url}: set OPENAI_BASE_URL or "
+                    "--memfail-proxy=URL to the first, or neither"
+                )
+        return "record it with --memfail-cache=on, and name what differs from run to run with --memfail-replay-ignore"
 
     def _general_keys(self, asked: _Asked) -> Iterator[str]:
         """Yield the keys under which a reply to a request of another run is searched for.
@@ -348,19 +427,8 @@ class Relay:
             kept.append((f"{asked.unit} {asked.ordinal} {asked.general}", value))
         for key, value in kept:
             reply = CachedReply(mask_known(json.dumps(value, ensure_ascii=True)), usage)
-            self.cache.put(_digest(f"{endpoint} {key}"), endpoint=endpoint, model=asked.model, reply=reply)
-
-    def _passed_on(self, call: Call, caller: Caller) -> Response:
-        """Pass on a request whose reply cannot be kept. Raise `CacheMissError` if calls are forbidden."""
-        if self.cache is not None and self.cache.mode == "only":
-            raise CacheMissError(
-                f"{call} is not kept, and --memfail-cache=only forbids calls; kept are {', '.join(sorted(KEEPS))}"
-            )
-        return (
-            self._sent(call, call.content)
-            if call.method in ("GET", "HEAD")
-            else self._paid(call, caller, call.path, call.content)
-        )
+            where = _digest(f"{endpoint} {key}")
+            self.cache.put(where, endpoint=endpoint, model=asked.model, reply=reply, is_copy=key != asked.exact)
 
     def _paid(self, call: Call, caller: Caller, model: str, content: bytes) -> Response:
         """Send a request when the budget allows it, and record its cost. Raise `BudgetError` if it does not."""
@@ -376,7 +444,7 @@ class Relay:
             if response.status != 200:
                 ledger.record_failure(MEMORY_STAGE, model)
                 return response
-            usage = _usage_of(response)
+            usage = _usage_of(response).or_expected(lambda: _expected(call, content))
             ledger.record_call(MEMORY_STAGE, model, usage, time.perf_counter() - started)
             self._count(caller, "calls", usage)
             return response
@@ -390,10 +458,7 @@ class Relay:
     def _sent(self, call: Call, content: bytes) -> Response:
         """Return the endpoint's response. Raise `EndpointError` if there is none, `AuthError` if there is no key to send."""
         headers = {name: value for name, value in call.headers.items() if name not in HELD_BACK}
-        for name in KEYS:
-            secret = headers.get(name, "").partition("Bearer ")[2] or headers.get(name, "")
-            if len(secret) >= LEAST_KNOWN and secret != PLACEHOLDER_KEY:
-                KNOWN.add(secret)
+        call.secrets()  # known before the endpoint can repeat them
         if headers.get("authorization", "").partition(" ")[2] in ("", PLACEHOLDER_KEY):
             headers["authorization"] = f"Bearer {self.address.key()}"
         if self.address.login is not None:
@@ -409,7 +474,7 @@ class Relay:
         except Exception as error:  # of httpx or httpx2
             name = type(error).__name__
             raise EndpointError(
-                f"{self.address.host} cannot be reached ({name}: {self.address.clean(error, 120)})"
+                f"{self.address.host} cannot be reached ({name}: {self._clean(error, call, 120)})"
             ) from None
         if got.has_redirect_location:
             raise EndpointError(
@@ -436,14 +501,18 @@ class Relay:
                 self._client = openai.DefaultHttpxClient(timeout=timeout, follow_redirects=False)
             return self._client
 
-    def _said(self, response: Response) -> str:
+    def _said(self, response: Response, call: Call) -> str:
         text = response.content[:10_000].decode("utf-8", "replace")
         try:
             error = json.loads(text)["error"]
             text = str(error["message"] if isinstance(error, dict) else error)
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             pass
-        return mask_known(self.address.clean(text, 160))
+        return self._clean(text, call)
+
+    def _clean(self, text: object, call: Call, limit: int = 160) -> str:
+        """Return the begin of a text without any key of the call, or other secrets."""
+        return self.address.clean(mask_values(mask_known(str(text)), call.secrets()), limit)
 
 
 def refused(error: ModelCallError) -> Response:
@@ -478,18 +547,18 @@ def _expected(call: Call, content: bytes) -> Usage:
     """Return the usage to reserve in the budget."""
     try:
         body = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = {}
     limits = (body.get(name) for name in ("max_completion_tokens", "max_output_tokens", "max_tokens"))
-    reply = next((limit for limit in limits if isinstance(limit, int)), EXPECTED_REPLY_TOKENS)
+    reply = next((limit for limit in limits if isinstance(limit, int) and limit > 0), EXPECTED_REPLY_TOKENS)
     return Usage(count_tokens([content.decode("utf-8", "replace")]), 0 if call.path == EMBEDDINGS else reply)
 
 
 def _usage_of(response: Response) -> Usage:
     try:
         return read_usage(json.loads(response.content)["usage"])
-    except (ValueError, LookupError, TypeError):
-        return Usage()
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return UNREPORTED
 
 
 def _digest(text: str) -> str:

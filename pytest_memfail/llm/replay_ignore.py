@@ -31,7 +31,7 @@ NAMED: Final[Mapping[str, str]] = {
 DEFAULTS: Final = ("today", "uuid")
 NONE: Final = "none"
 """Removes the defaults."""
-IDENTITIES: Final = ("uuid", "hash", "store")
+IDENTITIES: Final = ("uuid", "hash", "store", "address")
 """Kinds that identify something: equal values must stay equal."""
 STORE: Final = r"(?<![0-9A-Za-z])[0-9a-f]{8}-(?:main|gw\d+)-\d+(?:-[0-9a-f]{8}|-\d+)?(?![0-9A-Za-z])"
 """The id of a store, which contains the name of the process."""
@@ -41,6 +41,11 @@ FORMATS: Final = (
 )  # fmt: skip
 """Notations of the day of a run in prompts; `{d}` is the day without a zero."""
 WEEKDAYS: Final = (r"%A", r"%a")
+ADDRESS: Final = r"http://127\.0\.0\.1:\d+/memfail-[0-9A-Za-z_-]{32}(?![0-9A-Za-z_-])"
+"""The proxy's own address, which differs from run to run."""
+_OPEN: Final = "⟦memfail:"
+_OPEN_KEPT: Final = "⟦memfail:mark:⟧"
+"""What stands in a kept reply for the begin of a mark that the endpoint itself wrote."""
 _MARK: Final = re.compile(r"⟦memfail:(\w+):([^⟧]*)⟧")
 
 
@@ -93,7 +98,7 @@ class Ignored:
         self._started = now()
         own = [text for text in patterns if text not in NAMED]
         self._kinds = [(f"own{i}", text) for i, text in enumerate(own)]
-        self._kinds += [("store", STORE)]
+        self._kinds += [("store", STORE), ("address", ADDRESS)]
         self._kinds += [(name, NAMED[name]) for name in NAMED if name in patterns]
         self._compiled: tuple[tuple[date, ...], re.Pattern[str]] | None = None
 
@@ -113,7 +118,7 @@ class Ignored:
             return f"⟦{kind}{values.index(text) if kind in IDENTITIES else ''}⟧"
 
         # in the order of the names, which a program may change
-        plain = _mapped(value, lambda text: pattern.sub(replaced, text), by_name=True)
+        plain = _mapped(value, lambda text: _replaced(text, pattern, replaced, "⟦", "⟦⟧"), by_name=True)
         if dated:
             seen.day = dated[0]
         return plain, seen
@@ -134,7 +139,7 @@ class Ignored:
                     text = re.sub(rf"\b{_written(day, how)}\b", f"⟦memfail:day:{how}⟧", text)
             return text
 
-        return _mapped(value, lambda text: pattern.sub(replaced, text))
+        return _mapped(value, lambda text: _replaced(text, pattern, replaced, _OPEN, _OPEN_KEPT))
 
     def restored(self, value: Any, seen: Seen) -> Any:
         """Return a kept reply with the parts of this request in place of the placeholders."""
@@ -143,8 +148,10 @@ class Ignored:
             kind, which = match[1], match[2]
             if kind == "day":
                 return _written(seen.day, which)
+            if kind == "mark":
+                return _OPEN
             values = seen.values.get(kind, [])
-            return values[int(which)] if int(which) < len(values) else match[0]
+            return values[int(which)] if which.isdecimal() and int(which) < len(values) else match[0]
 
         return _mapped(value, lambda text: _MARK.sub(replaced, text))
 
@@ -160,6 +167,13 @@ class Ignored:
             parts = [f"(?P<memfail_{kind}>{_of_days(days) if kind == 'today' else text})" for kind, text in self._kinds]
             self._compiled = days, re.compile("|".join(parts))
         return self._compiled
+
+
+def _replaced(
+    text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str], own: str, escaped: str
+) -> str:
+    """Return the text with marks for the matches; where it has a mark `own` itself, that is escaped."""
+    return escaped.join(pattern.sub(replaced, part) for part in text.split(own))
 
 
 def _kind(match: re.Match[str]) -> str:

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import ToolCall, one_line
-from pytest_memfail.llm.completion import Usage
+from pytest_memfail.llm.completion import UNREPORTED, Usage
 from pytest_memfail.llm.errors import RefusalError, ReplyError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+MOST_TOKENS: Final = 1 << 40
+"""A reply that reports more than this reports nothing; a database could not add such numbers."""
 
 
 THOUGHTS: Final = re.compile(r"\s*<(think|thinking)>.*?</\1>\s*|(?!\s*[{<]).*?</think(?:ing)?>\s*", re.DOTALL)
@@ -37,15 +40,65 @@ def read_reply(body: bytes) -> WireReply:
     """
     try:
         data = json.loads(body)
-        choice = data["choices"][0]
-        message = choice["message"]
-        text, refusal = message.get("content") or "", message.get("refusal")
-        calls = tuple(_tool_call(call) for call in message.get("tool_calls") or ())
-    except (ValueError, LookupError, TypeError, AttributeError):
+        return _wire_reply(data["choices"][0], read_usage(data.get("usage")))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise ReplyError(f"not a chat completion: {_quoted(body.decode('utf-8', 'replace'))}") from None
+
+
+def _wire_reply(choice: Any, usage: Usage) -> WireReply:
+    """Return a choice of a chat completion. Raise any of the errors that `read_reply` names if it is none."""
+    message = choice["message"]
+    text, refusal = message.get("content") or "", message.get("refusal")
+    calls = tuple(_tool_call(call) for call in message.get("tool_calls") or ())
     if not isinstance(text, str):
         raise ReplyError(f"not a text: {_quoted(text)}")
-    return WireReply(_sendable(text), refusal, choice.get("finish_reason"), read_usage(data.get("usage")), calls)
+    return WireReply(_sendable(text), refusal, choice.get("finish_reason"), usage, calls)
+
+
+SPOKEN: Final = ("tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio")
+"""What a message of a chat completion may have in place of a text."""
+
+
+def check_body(path: str, body: Any) -> None:
+    """Check the body of a reply to any path of the API as strictly as `read_reply` checks a chat completion.
+
+    Raises `ReplyError`.
+    """
+    try:
+        if _is_body(path, body):
+            return
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass
+    raise ReplyError(f"not a reply to {path}: {_quoted(json.dumps(body, ensure_ascii=False))}")
+
+
+def _is_body(path: str, body: Any) -> bool:
+    if path == "/chat/completions":
+        for choice in body["choices"]:
+            _wire_reply(choice, Usage())
+        messages = [choice["message"] for choice in body["choices"]]
+        return bool(messages) and all(
+            isinstance(message.get("content"), str) or any(message.get(name) for name in SPOKEN) for message in messages
+        )
+    if path == "/completions":
+        return bool(body["choices"]) and all(isinstance(choice["text"], str) for choice in body["choices"])
+    if path == "/embeddings":
+        return bool(body["data"]) and all(
+            isinstance(item["embedding"], str | list) and bool(item["embedding"]) for item in body["data"]
+        )
+    if path == "/responses":
+        is_whole = bool(body["output"]) or body.get("status") == "incomplete"
+        return is_whole and all(isinstance(item["type"], str) for item in body["output"])
+    if path == "/models":
+        return isinstance(body["data"] or [], list)  # null where a server has none
+    return isinstance(body["id"], str)  # one model
+
+
+def is_cut_off(body: Any) -> bool:
+    """Return whether a reply that `check_body` accepts ends because of a limit of tokens."""
+    if isinstance(details := body.get("incomplete_details"), dict):
+        return details.get("reason") == "max_output_tokens"
+    return any(choice.get("finish_reason") == "length" for choice in body.get("choices") or ())
 
 
 def check_reply(reply: WireReply, *, tools: bool = False) -> str:
@@ -134,17 +187,22 @@ def _sendable(text: str) -> str:
 def read_usage(data: Any) -> Usage:
     """Return the usage that a reply reports, by the names of chat completions or of responses."""
     if not isinstance(data, dict):
-        return Usage()
+        return UNREPORTED
     details = data.get("prompt_tokens_details") or data.get("input_tokens_details")
     cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    prompt = _count(data.get("prompt_tokens")) or _count(data.get("input_tokens"))
-    return Usage(
-        prompt, _count(data.get("completion_tokens")) or _count(data.get("output_tokens")), min(cached, prompt)
+    prompt, completion = (
+        next((count for name in names if (count := _count(data.get(name))) is not None), None)
+        for names in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
     )
+    is_reported = bool(prompt) and completion is not None
+    return Usage(prompt or 0, completion or 0, min(cached or 0, prompt or 0), is_reported)
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+def _count(value: object) -> int | None:
+    """Return a number of tokens; None if it is no usable whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < MOST_TOKENS:
+        return None
+    return int(value) if value == int(value) else None
 
 
 def _quoted(text: object) -> str:

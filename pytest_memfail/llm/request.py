@@ -106,7 +106,7 @@ def _strict_format(schema: type[BaseModel]) -> dict[str, Any]:
 def expected_usage(request: Request) -> Usage:
     """Return the usage to reserve in the budget until the reply arrives."""
     limits = (request.parameters.get(name) for name in LIMITS)
-    reply = next((limit for limit in limits if isinstance(limit, int)), EXPECTED_REPLY_TOKENS)
+    reply = next((limit for limit in limits if isinstance(limit, int) and limit > 0), EXPECTED_REPLY_TOKENS)
     sent = sum(_tokens(message.get("content") or "") for message in request.messages)
     return Usage(sent + (_tokens(json.dumps(request.parameters["tools"])) if request.has_tools else 0), reply)
 

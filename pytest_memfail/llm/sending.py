@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.llm.address import Address
 from pytest_memfail.llm.circuit import Circuit
-from pytest_memfail.llm.completion import Usage
-from pytest_memfail.llm.errors import AuthError, EndpointError, ModelCallError, ModelError, RateLimitError, ReplyError
+from pytest_memfail.llm.completion import UNREPORTED
+from pytest_memfail.llm.errors import AuthError, EndpointError, ModelCallError, ModelError, RateLimitError
 from pytest_memfail.llm.failures import RETRY_AFTER_CAP, Transient, explain
 from pytest_memfail.llm.http_client import http_client
 from pytest_memfail.llm.ledger import Ledger
@@ -223,13 +223,14 @@ class Sender:
         self._patience.answered()
 
     def _booked(self, request: Request, body: bytes, seconds: float) -> WireReply:
+        usage = UNREPORTED
         try:
             reply = read_reply(body)
-        except ReplyError:
-            self._ledger.record_call(request.stage, request.model, Usage(), seconds)
-            raise
-        self._ledger.record_call(request.stage, request.model, reply.usage, seconds)
-        return reply
+            usage = reply.usage
+            return reply
+        finally:
+            charged = usage.or_expected(lambda: expected_usage(request))
+            self._ledger.record_call(request.stage, request.model, charged, seconds)
 
     def _connected(self) -> AsyncOpenAI:
         if self._sdk is None:

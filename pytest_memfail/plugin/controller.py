@@ -560,7 +560,7 @@ class Reporting:
             self._write_results(terminal, self._summary)
         if waited_for := self._execution.waited_for:
             left = f"{len(self._expected.keys() - self._reported)} of {counted(len(self._expected), 'question')}"
-            terminal.write_line(f"memfail: interrupted, {left} not asked ({waited_for})", bold=True)
+            terminal.write_line(f"memfail: interrupted, {left} not finished ({waited_for})", bold=True)
             terminal.write_line("memfail: to continue, run the same command with --memfail-resume", bold=True)
         for line, bad in self._said:
             terminal.write_line(f"memfail: {line}", red=bad, bold=bad)

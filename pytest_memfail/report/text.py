@@ -416,6 +416,8 @@ def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         lines.append(_model_row("all", total, None if None in costs else sum(costs)))
     head = ["model calls", "calls", "cache hits", "tokens in", "(cached)", "out", "USD"]
     yield from table(head, lines, [36, 8, 12, 13, 11, 9, 10])
+    if estimated := sum(row.get("estimated", 0) for row in rows):
+        yield f"{counted(estimated, 'reply')} reported no usage; tokens are estimated, and a budget is charged the estimate"
 
 
 def model_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -425,7 +427,8 @@ def model_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
         tokens = row["prompt_tokens"] + row["completion_tokens"]
         cost = "unknown cost" if row["cost"] is None and row["calls"] else f"{row['cost'] or 0:.4f} USD"
         kept = f" and {row['cache_hits']} from the cache" if row["cache_hits"] else ""
-        said.append(f"{row['stage']} by {row['model']}: {row['calls']}{kept}, {tokens} tokens, {cost}")
+        about = " (estimated in part)" if row.get("estimated") else ""
+        said.append(f"{row['stage']} by {row['model']}: {row['calls']}{kept}, {tokens} tokens{about}, {cost}")
     return f"model calls: {'; '.join(said)}" if said else ""
 
 

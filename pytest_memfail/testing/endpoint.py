@@ -65,6 +65,7 @@ class LocalEndpoint:
         models: Sequence[str] | None = None,
         context_tokens: int | None = None,
         overflow: str = "openai",
+        cuts_prompts: bool = False,
         port: int = 0,
         keep_requests: int = 1000,
     ) -> None:
@@ -79,6 +80,7 @@ class LocalEndpoint:
             models: the only models known; None knows all.
             context_tokens: longer prompts get a context-length error.
             overflow: the server whose context-length error they get: a name of `overflows.OVERFLOWS`.
+            cuts_prompts: answer longer prompts all the same, after cutting them to `context_tokens`, as Ollama does.
             port: 0 takes a free port.
             keep_requests: the number of recent requests in `requests`.
         """
@@ -102,6 +104,7 @@ class LocalEndpoint:
         if overflow not in OVERFLOWS:
             raise ValueError(f"got overflow {overflow!r}, expected one of {', '.join(OVERFLOWS)}")
         self._overflow = overflow
+        self._cuts = cuts_prompts
         self._port = port
         self._meter = PromptMeter()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -282,7 +285,9 @@ class LocalEndpoint:
             return error_response(400, "messages is not a list of objects")
         prompt_tokens, cached_tokens = self._meter.measure(str(body.get("model")), messages)
         if self._context_tokens is not None and prompt_tokens > self._context_tokens:
-            return overflow_response(self._overflow, self._context_tokens, prompt_tokens)
+            if not self._cuts:
+                return overflow_response(self._overflow, self._context_tokens, prompt_tokens)
+            prompt_tokens, cached_tokens = self._context_tokens, 0
         try:
             reply = _as_reply(self._answer(body))
         except Exception as error:  # any exception of the test's function

@@ -187,7 +187,7 @@ def test_an_interrupt_counts_what_was_not_asked(project: Project) -> None:
     assert done in (2, 3, 4)  # the next ones may be asked ahead, but only what was reported counts
     result.stdout.fnmatch_lines(
         [
-            f"memfail: interrupted, {4 - done} of 4 questions not asked (*)",
+            f"memfail: interrupted, {4 - done} of 4 questions not finished (*)",
             "memfail: to continue, run the same command with --memfail-resume",
         ]
     )

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
+from pytest_memfail.core import UnknownNameError, UsageError, learn_options, one_line, os_reason
 from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
 ADDRESS: Final = "^https?://[^/]"
@@ -369,6 +369,7 @@ def read(path: Path) -> Memory:
     for key, known in model.variables.items():
         check(data.get(key), known, f"{path}: {key}")
     data = {key: with_environment(value, f"{path}: {key}", secret=key in model.secrets) for key, value in data.items()}
+    learn_options(data)  # keys written into the file itself: headers, queries, fields of bodies
     try:
         memory = model.model_validate(data)
     except ValidationError as error:

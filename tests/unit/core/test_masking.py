@@ -14,9 +14,11 @@ from pytest_memfail.core import (
     MemfailError,
     UsageError,
     learn_options,
+    learn_sent,
     mask_known,
     mask_options,
     mask_text,
+    mask_values,
     one_line,
     public,
 )
@@ -187,6 +189,26 @@ def test_a_file_name_is_not_a_secret(monkeypatch, tmp_path):
 def test_a_short_secret_is_masked_as_a_word_only():
     learn_options({"password": "pine"})
     assert mask_known("pine, pineapple, pine-tree") == "***, pineapple, ***-tree"
+
+
+def test_a_word_is_not_learned_from_a_name_that_may_mean_something_else():
+    options = {"key": "note", "headers": {"X-Mode": "fast", "X-Tenant": "t-77"}, "api_key": "pine"}
+    assert mask_options(options) == {"key": "***", "headers": {"X-Mode": "***", "X-Tenant": "***"}, "api_key": "***"}
+    learn_options(options)
+    assert mask_known("a note, fast, of t-77 in pine") == "a note, fast, of *** in ***"
+
+
+def test_a_short_key_of_the_environment_is_known_unless_it_is_a_word(monkeypatch):
+    monkeypatch.setenv("SERVICE_PASSWORD", "k3y9")
+    assert mask_known("it said k3y9") == "it said ***"
+
+
+def test_a_sender_s_secrets_are_learned_unless_they_are_words():
+    sent = {"Authorization": "ApiKey k3y-77", "Cookie": "a=dark; b=c00kie", "x-lang": "de-DE-1", "token": "rose"}
+    assert {"k3y-77", "dark", "c00kie", "rose"} <= learn_sent(sent.items())
+    assert learn_sent([("Authorization", ""), ("Cookie", "")]) == frozenset()
+    assert mask_known("k3y-77, dark, c00kie, de-DE-1, rose") == "***, dark, ***, de-DE-1, rose"
+    assert mask_values("a rose, roses, dark", ["rose", "dark"]) == "a ***, roses, ***"
 
 
 def test_words_of_the_record_format_are_never_masked():

@@ -6,9 +6,11 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llm_asker import Asker, good, run
+from llm_upstream import Upstream, completed
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm import BudgetError, Completion, Ledger, Price, Prices, ResponseCache, Usage
@@ -116,6 +118,17 @@ def test_a_cancelled_call_gives_its_reservation_back() -> None:
             return await asker.ask()
 
         assert run(asker, work).parsed is not None
+
+
+@pytest.mark.parametrize("body", [completed("ok"), {"detail": "overloaded"}], ids=["reply", "no reply"])
+def test_a_reply_without_usage_is_charged_what_was_reserved(body: dict[str, Any]) -> None:
+    with Upstream(body) as upstream:
+        asker = Asker(upstream.url, ledger=Ledger(max_tokens=1000))
+        asked = lambda: asker.ask_all(8, schema=None, parameters={"max_tokens": 200})  # noqa: E731
+        replies = run(asker, asked)
+    (row,) = asker.ledger.totals().rows
+    assert (row.calls, row.estimated, row.completion_tokens) == (4, 4, 800)
+    assert any(isinstance(reply, BudgetError) for reply in replies)
 
 
 def test_the_cache_needs_no_budget(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import socket
+import sqlite3
 import struct
 import threading
 import uuid
@@ -14,14 +15,17 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import openai
 import pytest
+from llm_upstream import Upstream, completed
 
+from pytest_memfail.cli import main
 from pytest_memfail.core import KNOWN, mask_known
 from pytest_memfail.hosting.calls import Lane
 from pytest_memfail.llm import BudgetError, CacheMissError, EndpointError, Ledger, Price, Prices, Proxy, ResponseCache
+from pytest_memfail.llm.relay import REFUSED
 from pytest_memfail.testing import Fault, LocalEndpoint
 
 KEY = "sk-of-the-memory-0123456789"
@@ -63,6 +67,23 @@ def client(url: str | None = None, **more: Any) -> openai.OpenAI:
 def said(asks: openai.OpenAI, text: str, **more: Any) -> str | None:
     messages: Any = [{"role": "user", "content": text}]
     return asks.chat.completions.create(model="gpt-4o-mini", messages=messages, **more).choices[0].message.content
+
+
+def sent(
+    url: str, body: Any, path: str = "/chat/completions", method: str = "POST", headers: Any = (), *, whole: str = ""
+) -> tuple[int, str]:
+    """Send what no SDK sends; return the status and the text. `whole` replaces the path, also that of the URL."""
+    where = urlsplit(url)
+    asks = http.client.HTTPConnection(str(where.hostname), where.port, timeout=10)
+    with closing(asks):
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        asks.request(method, whole or where.path + path, content, dict(headers))
+        response = asks.getresponse()
+        return response.status, response.read().decode()
+
+
+def chat(text: str, **more: Any) -> dict[str, Any]:
+    return {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": text}], **more}
 
 
 def spent(proxy: Proxy) -> dict[str, dict[str, Any]]:
@@ -189,7 +210,7 @@ def test_a_fault_of_the_endpoint_is_passed_on_and_known_until_it_is_made_good(
 
 def test_what_the_memory_does_wrong_is_its_own_business(start: Start, endpoint: LocalEndpoint) -> None:
     store = start(endpoint.url).store("s-1", "task::a")
-    with pytest.raises(openai.NotFoundError):
+    with pytest.raises(openai.BadRequestError, match="GET /files is not served by --memfail-proxy; expected POST chat"):
         client(store.url).files.list()
     with pytest.raises(openai.BadRequestError):
         client(store.url).chat.completions.create(model="m", messages="no list")  # type: ignore[arg-type]
@@ -200,7 +221,7 @@ def test_what_the_memory_does_wrong_is_its_own_business(start: Start, endpoint: 
             with pytest.raises(openai.APIStatusError):
                 said(client(store.url), "tea")
             assert f"answered {status}" in str(store.fault(0))
-    with pytest.raises(openai.BadRequestError, match="no such address of --memfail-proxy"):
+    with pytest.raises(openai.BadRequestError, match="POST another store is not served by --memfail-proxy"):
         said(client(store.url.replace("s-1", "s-2")), "tea")
 
 
@@ -233,15 +254,12 @@ def test_an_endpoint_that_is_not_named_in_a_replay_is_that_of_the_recording(
         said(client(start("http://127.0.0.1:9/v1", "only").url), "tea")
 
 
-def test_a_body_that_is_no_json_is_for_the_endpoint_to_refuse(start: Start, endpoint: LocalEndpoint) -> None:
-    import urllib.error
-    import urllib.request
-
-    url = f"{start(endpoint.url).url}/chat/completions"
-    request = urllib.request.Request(url, b"{", {"authorization": f"Bearer {KEY}"})
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request)
-    assert "the body is not JSON" in json.loads(caught.value.read())["error"]["message"]
+@pytest.mark.parametrize("content", [b"{", b"[1]", b"[" * 100_000])
+def test_a_body_that_is_no_json_is_not_passed_on(start: Start, endpoint: LocalEndpoint, content: bytes) -> None:
+    store = start(endpoint.url).store("s-1", "task::a")
+    assert sent(store.url, content)[0] == 400
+    assert "POST /chat/completions: the body of the request is no JSON object" in str(store.fault(0))
+    assert endpoint.calls == 0
 
 
 def test_an_unreachable_endpoint_is_an_error(start: Start) -> None:
@@ -264,11 +282,11 @@ def test_a_request_that_the_proxy_cannot_pass_on_is_an_error(start: Start, endpo
 
     for path, content, text in (
         (f"{where.path}/chat/completions", iter([b"{", b"}"]), "needs a request with a Content-Length"),
-        ("/store/s-1/api/chat", b"{}", "no such address of --memfail-proxy: /store/s-1/api/chat"),
+        (f"{where.path[:-3]}/api/chat", b"{}", "POST this path is not served by --memfail-proxy"),
     ):
         store = proxy.store("s-1", "task::a")
         before = store.failures
-        assert status("/store/s-1/api/version", "GET") == 400
+        assert status(f"{where.path}/version", "GET") == 400
         assert store.fault(before) is None  # a mere probe
         assert status(path, body=content, headers={"Connection": "close"}) in (0, 400)
         assert text in str(store.fault(before))
@@ -282,7 +300,7 @@ def test_a_client_that_has_gone_leaves_no_traceback_and_no_half_request(
     where = urlsplit(proxy.url)
     for is_reset in (False, True):
         with socket.create_connection((str(where.hostname), where.port)) as gone:
-            gone.sendall(b"POST /v1/files HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+            gone.sendall(f"POST {where.path}/files HTTP/1.1\r\nContent-Length: 100\r\n\r\n{{".encode())
             if is_reset:
                 gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             else:
@@ -372,7 +390,9 @@ def test_what_a_store_breaks_off_when_it_is_closed_is_no_fault(start: Start) -> 
         store = start(endpoint.url).store("s-1", "task::a")
         asks = socket.create_connection(("127.0.0.1", urlsplit(store.url).port))
         content = json.dumps({"model": "m", "messages": [{"role": "user", "content": "tea"}]})
-        head = f"POST {urlsplit(store.url).path}/chat/completions HTTP/1.1\r\nContent-Length: {len(content)}\r\n\r\n"
+        where = urlsplit(store.url)
+        head = f"POST {where.path}/chat/completions HTTP/1.1\r\nHost: {where.netloc}\r\n"
+        head += f"Content-Length: {len(content)}\r\n\r\n"
         lane = Lane("a", models=store)
 
         async def calls() -> None:
@@ -384,3 +404,326 @@ def test_what_a_store_breaks_off_when_it_is_closed_is_no_fault(start: Start) -> 
         asyncio.run(calls())
         lane.stop()
         assert "the memory gave up" in str(store.fault(0))
+
+
+CHAT, EMBED, OLD, NEW = "/chat/completions", "/embeddings", "/completions", "/responses"
+NO_REPLIES = [
+    *[
+        (path, body)
+        for path in (CHAT, EMBED, OLD, NEW)
+        for body in (
+            {"detail": "overloaded, try later"},
+            [1, 2],
+            7,
+            None,
+            "text",
+            {"choices": None},
+            {"choices": ["x"]},
+            {},
+        )
+    ],
+    (CHAT, {"choices": []}),
+    (CHAT, completed(None)),
+    (CHAT, completed(5)),  # type: ignore[arg-type]
+    (CHAT, completed(tool_calls=[{"id": "1"}])),
+    (CHAT, {"choices": [completed()["choices"][0], {"index": 1}]}),
+    (EMBED, {"data": []}),
+    (EMBED, {"data": [{"embedding": []}]}),
+    (EMBED, {"data": [{"embedding": [0.1]}, {"index": 1}]}),
+    (OLD, {"choices": [{"text": None}]}),
+    (NEW, {"output": []}),
+    (NEW, {"output": ["x"]}),
+]
+REPLIES = [
+    (CHAT, completed("")),
+    (CHAT, completed(None, refusal="no")),
+    (CHAT, completed(None, tool_calls=[{"id": "1", "function": {"name": "add", "arguments": "{}"}}])),
+    (EMBED, {"data": [{"embedding": [0.1, 0.2]}]}),
+    (EMBED, {"data": [{"embedding": "AAAAAA=="}]}),
+    (OLD, {"choices": [{"text": "ok"}]}),
+    (NEW, {"output": [{"type": "message", "content": []}]}),
+    (NEW, {"output": [], "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}),
+]
+
+
+def test_a_200_that_is_no_reply_is_a_failed_call_and_not_kept(start: Start, tmp_path: Path) -> None:
+    with Upstream() as upstream:
+        store = start(upstream.url).store("s-1", "task::a")
+        for number, (path, body) in enumerate(NO_REPLIES):
+            upstream.body, before = body, store.failures
+            asked = {**chat(f"{number}"), "input": "a", "prompt": "a", "n": number}
+            assert sent(store.url, asked, path)[0] == 502, (path, body)
+            assert "status 200" in str(store.fault(before)), (path, body)
+            if path == CHAT:
+                assert sent(store.url, {**asked, "stream": True})[0] == 502
+        for number, (path, body) in enumerate(REPLIES):
+            upstream.body = body
+            status, text = sent(store.url, {**chat("good"), "input": "a", "prompt": "a", "n": number}, path)
+            assert (status, json.loads(text)) == (200, body)
+    assert ResponseCache(tmp_path / "replies.sqlite").summary().entries == len(REPLIES)
+
+
+def test_a_body_that_an_earlier_version_kept_is_asked_for_again(start: Start, tmp_path: Path) -> None:
+    with Upstream(completed("first")) as upstream:
+        url = start(upstream.url).store("s-1", "task::a").url
+        sent(url, chat("tea"))
+        with sqlite3.connect(tmp_path / "replies.sqlite") as database:
+            database.execute("UPDATE replies SET text = ?", [json.dumps({"detail": "overloaded"})])
+        upstream.body = completed("second")
+        assert "second" in sent(url, chat("tea"))[1]
+        upstream.body = completed("third")
+        assert "second" in sent(url, chat("tea"))[1]
+
+
+def test_nobody_is_served_without_the_secret_of_the_address(start: Start) -> None:
+    with Upstream(completed()) as upstream:
+        proxy = start(upstream.url)
+        store = proxy.store("s-1", "task::a")
+        path = urlsplit(store.url).path
+        secret = path.split("/")[1]
+        assert len(secret) >= 32
+        for place in (
+            "/v1/chat/completions",
+            "/store/s-1/v1/chat/completions",
+            path.replace(secret, secret[:-1]) + CHAT,
+            path.replace(secret, "é") + CHAT,
+            f"/x/..{path}{CHAT}",
+        ):
+            status, text = sent(store.url, chat("tea"), whole=quote(place))
+            assert status == 403, place
+            assert secret not in text
+        assert store.failures == 0  # a stranger cannot fail the run
+        assert [doubt.line for doubt in store.doubts()] == [f"{REFUSED} (5 of 5 requests)"]
+        assert store.doubts() == ()
+        assert upstream.requests == []
+        assert sent(store.url, chat("tea"))[0] == 200
+        assert mask_known(store.url) == store.url.replace(secret, "***")
+
+
+def test_a_web_page_is_not_served_even_with_the_secret(start: Start) -> None:
+    with Upstream(completed()) as upstream:
+        store = start(upstream.url).store("s-1", "task::a")
+        port = urlsplit(store.url).port
+        for headers in (
+            {"Host": "evil.example"},
+            {"Host": f"127.0.0.1:{port}.evil.example"},
+            {"Origin": "http://evil.example"},
+            {"Origin": "null"},
+        ):
+            assert sent(store.url, chat("tea"), headers=headers)[0] == 400, headers
+        assert "not the host or web page" in str(store.fault(0))
+        assert upstream.requests == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("DELETE", "/files/file-1"),
+        ("POST", "/files"),
+        ("POST", "/chat/completions/../../admin/keys"),
+        ("DELETE", "/models/m"),
+        *[
+            ("GET", f"/models/{name}")
+            for name in (
+                "..",
+                "../../admin",
+                "%2e%2E/keys",
+                "a/%2e./b",
+                "a/./b",
+                "%252e%252e/a",
+                "a%5C..",
+                "a\\b",
+                "a;b",
+                "a%00",
+            )
+        ],
+    ],
+)
+def test_only_what_a_memory_needs_is_served(start: Start, method: str, path: str) -> None:
+    with Upstream({"id": "m", "data": []}) as upstream:
+        url = start(upstream.url).url
+        assert sent(url, chat("tea"), path, method)[0] == 400
+        assert upstream.requests == []
+        for name in ("", "/gpt-4.1", "/Qwen/Qwen3-8B", "/Qwen%2FQwen3-8B", "/llama3.1:8b", "/@cf/meta/llama"):
+            assert sent(url, b"", f"/models{name}", "GET")[0] == 200
+            assert upstream.requests.pop().startswith(f"/v1/models{name} ")
+
+
+@pytest.mark.parametrize(
+    ("key", "headers", "query", "body"),
+    [
+        ("0123456789abcdef0123456789abcdef", {"Ocp-Apim-Subscription-Key": "{}"}, "", {}),
+        ("AIzaShort-77", {}, "?key={}", {}),
+        ("k3y-77x", {"Authorization": "Token {}"}, "", {}),
+        ("k3y9", {"Authorization": "Anything {}"}, "", {}),
+        ("sid-77-planted", {"Cookie": "theme=dark; session={}"}, "", {}),
+        ("pa55-planted", {}, "", {"api_key": "{}"}),
+    ],
+    ids=["header", "query", "token", "any scheme", "cookie", "body"],
+)
+def test_a_key_of_any_name_reaches_no_output(
+    start: Start, tmp_path: Path, key: str, headers: dict[str, str], query: str, body: dict[str, str]
+) -> None:
+    with Upstream(status=401) as upstream:
+        store = start(upstream.url).store("s-1", "task::a")
+        headers = {name: value.format(key) for name, value in headers.items()}
+        asked = {**chat("tea"), **{name: value.format(key) for name, value in body.items()}}
+        assert sent(store.url, asked, CHAT + query.format(key), headers=headers)[0] == 401
+        assert key in upstream.requests[0]
+        assert key not in str(store.fault(0))
+        assert mask_known(f"it said {key} and dark") == "it said *** and dark"
+        upstream.status, upstream.body = 200, completed(f"your key is {key}")
+        assert sent(store.url, asked, CHAT + query.format(key), headers=headers)[0] == 200
+    kept = b"".join(file.read_bytes() for file in tmp_path.glob("replies.sqlite*"))
+    assert b"your key is ***" in kept
+    assert key.encode() not in kept
+
+
+@pytest.mark.parametrize(
+    "word", ["conversation", "Conversation", "dark", "2024-05-01", "user name", "EMPTY", "tea.", "2nd"]
+)
+def test_no_caller_can_mask_an_ordinary_word(start: Start, word: str) -> None:
+    with Upstream(status=401) as upstream:
+        store = start(upstream.url).store("s-1", "task::a")
+        headers = {"Authorization": f"Bearer {word}", "X-Api-Key": word, "Cookie": f"a={word}"}
+        assert sent(store.url, chat("tea"), f"{CHAT}?key={quote(word)}", headers=headers)[0] == 401
+        said = f"a {word}, Bearer {word}"
+        assert mask_known(said) == said
+        if word.isalpha() and word.islower():  # in what the endpoint says of this very call it is masked
+            assert f"Bearer {word}" not in str(store.fault(0))
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {},
+        7,
+        {"prompt_tokens": None},
+        {"prompt_tokens": "405"},
+        {"prompt_tokens": -5, "completion_tokens": -9},
+        {"prompt_tokens": 0.5, "completion_tokens": 0.5},
+        {"prompt_tokens": 10**30, "completion_tokens": 10**30},
+    ],
+)
+def test_a_reply_without_usage_is_charged_what_was_reserved(start: Start, usage: Any) -> None:
+    with Upstream(completed(usage=usage)) as upstream:
+        proxy = start(upstream.url, "off", max_tokens=2000)
+        statuses = [sent(proxy.url, chat(f"{n} " + "word " * 400, max_tokens=10))[0] for n in range(8)]
+        assert statuses == [200] * 4 + [400] * 4
+        row = spent(proxy)["gpt-4o-mini"]
+        assert (row["calls"], row["estimated"], row["completion_tokens"]) == (4, 4, 40)
+        assert 1600 < row["prompt_tokens"] < 2000
+
+
+def test_reported_usage_is_not_estimated(start: Start) -> None:
+    for usage in ({"prompt_tokens": 5, "completion_tokens": 0}, {"input_tokens": 5.0, "output_tokens": 2.0}):
+        with Upstream(completed(usage=usage)) as upstream:
+            proxy = start(upstream.url, "off")
+            sent(proxy.url, chat("tea"))
+            row = spent(proxy)["gpt-4o-mini"]
+            assert (row["estimated"], row["prompt_tokens"]) == (0, 5)
+            assert row["completion_tokens"] in (0, 2)
+
+
+def test_marks_of_our_own_in_a_reply_are_replayed_as_they_are(start: Start) -> None:
+    marks = "⟦memfail:uuid:zz⟧ ⟦memfail:uuid:0⟧ ⟦memfail:day:%Y⟧ ⟦memfail:today:0⟧ ⟦memfail:mark:⟧ ⟦memfail:"
+    one, other = (str(uuid.uuid4()) for _ in range(2))
+    with Upstream(completed(f"{marks} for {one}")) as upstream:
+        sent(start(upstream.url).store("s-1", "task::a").url, chat(f"id {one}"))
+        for new in (one, other):
+            status, text = sent(start(upstream.url, "only").store("s-2", "task::a").url, chat(f"id {new}"))
+            assert status == 200
+            assert json.loads(text)["choices"][0]["message"]["content"] == f"{marks} for {new}"
+
+
+def test_the_proxy_s_own_address_in_a_prompt_may_differ_in_a_replay(start: Start, tmp_path: Path) -> None:
+    with Upstream() as upstream:
+        store = start(upstream.url).store("s-1", "task::a")
+        upstream.body = completed(f"you use {store.url}")
+        sent(store.url, chat(f"I ask {store.url} for tea"))
+        secret = urlsplit(store.url).path.split("/")[1].encode()
+        assert secret not in b"".join(file.read_bytes() for file in tmp_path.glob("replies.sqlite*"))
+        again = start(upstream.url, "only").store("s-1", "task::a")
+        assert again.url != store.url
+        status, text = sent(again.url, chat(f"I ask {again.url} for tea"))
+        assert (status, json.loads(text)["choices"][0]["message"]["content"]) == (200, f"you use {again.url}")
+
+
+@pytest.mark.parametrize("length", ["9" * 4401, "9" * 30, "-1", "1e3", "\u00b2"])
+def test_a_length_that_no_body_has_is_refused(start: Start, capfd: pytest.CaptureFixture[str], length: str) -> None:
+    with Upstream(completed()) as upstream:
+        proxy = start(upstream.url)
+        where = urlsplit(proxy.url)
+        with socket.create_connection((str(where.hostname), where.port), timeout=10) as asks:
+            head = f"POST {where.path}/chat/completions HTTP/1.1\r\nHost: {where.netloc}\r\n"
+            asks.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode("latin-1"))
+            assert asks.makefile("rb").readline() == b"HTTP/1.1 400 Bad Request\r\n"
+    assert capfd.readouterr().err == ""
+
+
+def test_a_client_that_only_ends_what_it_sends_has_not_given_up(start: Start) -> None:
+    with LocalEndpoint(latency_seconds=0.3) as endpoint:
+        store = start(endpoint.url).store("s-1", "task::a")
+        where, content = urlsplit(store.url), json.dumps(chat("tea"))
+        with socket.create_connection((str(where.hostname), where.port), timeout=10) as asks:
+            head = f"POST {where.path}/chat/completions HTTP/1.1\r\nHost: {where.netloc}\r\n"
+            asks.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n{content}".encode())
+            asks.shutdown(socket.SHUT_WR)
+            while not endpoint.calls:
+                threading.Event().wait(0.01)
+            assert store.failures == 0
+            got = b"".join(iter(lambda: asks.recv(65536), b""))
+        assert got.count(b"HTTP/1.1 100 Continue") == 1
+        assert b"HTTP/1.1 200 OK" in got
+        assert got.endswith(b"}")
+        assert store.fault(0) is None
+
+
+def test_replies_that_are_cut_off_are_counted_in_a_replay_too(start: Start, endpoint: LocalEndpoint) -> None:
+    with Upstream() as upstream:
+        for mode in ("on", "only"):
+            proxy = start(upstream.url, mode)
+            store, other = proxy.store("s-1", "task::a"), proxy.store("s-2", "task::b")
+            for number, (path, body) in enumerate(
+                [
+                    (CHAT, completed(finish_reason="length")),
+                    (CHAT, completed()),
+                    (OLD, {"choices": [{"text": "ok", "finish_reason": "length"}]}),
+                    (NEW, REPLIES[-1][1]),
+                ]
+            ):
+                upstream.body = body
+                sent(proxy.url if number else store.url, {**chat("a"), "n": number}, path)
+            (doubt,) = store.doubts()
+            assert (doubt.affected, doubt.of, doubt.is_fatal) == (3, 4, False)
+            assert "finish_reason length" in doubt.line
+            assert other.doubts() == ()
+
+
+def test_a_replay_in_front_of_another_endpoint_says_that_it_is_another(start: Start) -> None:
+    with Upstream(completed()) as upstream:
+        sent(start(upstream.url).store("s-1", "task::a").url, chat(f"tea {uuid.uuid4()}"))
+    url = start("http://127.0.0.1:9/v1", "only").store("s-2", "task::a").url
+    _, text = sent(url, chat(f"tea {uuid.uuid4()}"))
+    assert f"kept for another base URL, {upstream.url}, and this run names http://127.0.0.1:9/v1" in text
+    assert "replay-ignore" not in text
+    _, text = sent(url, chat("never asked"))
+    assert "--memfail-replay-ignore" in text
+
+
+def test_a_reply_is_counted_once_whatever_it_is_kept_under(
+    start: Start, endpoint: LocalEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proxy = start(endpoint.url)
+    for unit in ("a", "b"):
+        asks = client(proxy.store(f"s-{unit}", unit).url)
+        for text in ("tea", "rye", "oats"):
+            said(asks, f"{text} 123e4567-e89b-42d3-a456-4266141740aa")
+    path = str(tmp_path / "replies.sqlite")
+    assert main(["cache", path]) == 0
+    told = capsys.readouterr().out
+    assert f"{path}: 3 replies, " in told
+    assert "gpt-4o-mini: 3\n" in told
+    assert main(["cache", path, "--prune", "0"]) == 0
+    assert "removed 3 replies" in capsys.readouterr().out

@@ -105,6 +105,11 @@ def test_another_endpoint_has_its_own_replies(path: Path) -> None:
             asker = Asker(endpoint, cache=ResponseCache(path))
             run(asker, asker.ask)
     assert (one.calls, other.calls) == (1, 1)
+    asker = Asker("http://127.0.0.1:9/v1", cache=ResponseCache(path, "only"))
+    with pytest.raises(
+        CacheMissError, match=r"or use OPENAI_BASE_URL=http://127\.0\.0\.1:\d+/v1, which its replies are of"
+    ):
+        run(asker, asker.ask)
 
 
 def test_the_stage_and_the_credentials_are_not_in_the_key(path: Path) -> None:

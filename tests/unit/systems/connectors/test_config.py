@@ -57,6 +57,14 @@ def test_a_command_keeps_quoted_blanks_and_backslashes_together():
     assert words(["a b"]) == ["a b"]
 
 
+def test_a_key_in_the_file_itself_is_masked(describe):
+    service = (
+        "kind: http\nurl: http://x\nwrite: {query: {key: k3y-literal}, body: {api_key: pine}}\nsearch: {}\nlist: {}\n"
+    )
+    yaml_system(describe(service + "headers: {X-Functions-Key: fn-77-literal}"))
+    assert mask_known("k3y-literal, pine, fn-77-literal") == "***, ***, ***"
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(UsageError, match=r"none\.yaml cannot be read \(No such file"):
         yaml_system(tmp_path / "none.yaml")
