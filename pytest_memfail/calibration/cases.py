@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from pytest_memfail.core import (
     UsageError,
     one_line,
 )
+from pytest_memfail.reading import read_table
 from pytest_memfail.suites import Protocol, shipped_data, task_of_row
 
 OK: Final = "ok"
@@ -200,7 +200,7 @@ def read_cases(paths: Sequence[Path], protocol: Protocol = "ours") -> list[Case]
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     """Return the lines of a file that are not blank, with their numbers from 1."""
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as labelled cases ({one_line(error)})") from None
     return ((number, text) for number, text in enumerate(lines, 1) if text.strip())
@@ -229,8 +229,7 @@ class _Rows:
             file = shipped_data() / f"{case.task}.csv"
             shipped = self._shipped[case.task] = {}
             if file.is_file():
-                with file.open(encoding="utf-8", newline="") as stream:
-                    shipped.update({cells["id"]: cells for cells in csv.DictReader(stream)})
+                shipped.update({cells["id"]: cells for _, cells in read_table(file).rows})
         cells = shipped.get(case.row)
         return None if cells is None else _Row(id=case.row, task=case.task, author="shipped", row=cells)
 
@@ -243,6 +242,8 @@ def _parsed(path: Path, number: int, text: str, model: type[M]) -> M:
         return model.model_validate(json.loads(text))
     except json.JSONDecodeError as error:
         raise RowError(str(path), number, "line", f"not JSON ({error.msg} at column {error.colno})") from None
+    except RecursionError:
+        raise RowError(str(path), number, "line", "not JSON (nested too deeply)") from None
     except ValidationError as error:
         raise _fault(str(path), number, error) from None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, open_judge, progress
-from pytest_memfail.cli.records import RECORD_HELP, add_data, folders, load, recorded_questions
+from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, recorded_questions
 from pytest_memfail.core import ERROR, FAILURES, UsageError, counted
 
 if TYPE_CHECKING:
@@ -38,13 +38,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the new record")
     add_data(parser)
-    parser.add_argument(
-        "--cases",
-        metavar="DIR",
-        type=Path,
-        action="append",
-        help="folder with your own *.memfail.yaml cases; repeatable (default: the current one)",
-    )
+    add_cases(parser)
     parser.add_argument("--concurrency", metavar="N", type=int, default=32, help="questions in flight (default: 32)")
     parser.set_defaults(run=run)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_memfail.core.claim import Claim, Part, claim_of
     from pytest_memfail.core.doubts import Doubt, added_up
+    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of, moment_of, wrong_times
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -144,6 +145,7 @@ __all__ = [
     "FAILURES",
     "GRADED",
     "KNOWN",
+    "LEAST_CHARACTERS",
     "LETTERS",
     "LOST_LATER",
     "MAX_K",
@@ -235,12 +237,15 @@ __all__ = [
     "is_common",
     "is_fresh",
     "is_held",
+    "is_listed",
     "learn_options",
     "learn_sent",
     "mask_known",
     "mask_options",
     "mask_text",
     "mask_values",
+    "memories_of",
+    "moment_of",
     "one_line",
     "os_reason",
     "public",
@@ -252,10 +257,12 @@ __all__ = [
     "worst",
     "write_all",
     "write_whole",
+    "wrong_times",
 ]
 
 _HOMES = {
     "doubts": ("Doubt", "added_up"),
+    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of", "moment_of", "wrong_times"),
     "errors": (
         "JudgeError",
         "MemfailError",

@@ -115,6 +115,8 @@ class Evidence:
     """The attribute of the entity: "where Ilse keeps her spare key"."""
     earlier: str | None = None
     """The earlier statement that no longer holds."""
+    is_dated: bool = False
+    """Whether it was told on a later day than the earlier statement, each with its time."""
     taken_back: bool = False
     """Whether the fact is only that an earlier state has ended; a system may store that, or nothing."""
     endings: tuple[str, ...] = ()

@@ -52,6 +52,9 @@ class MemorySystem(Protocol):
         True if retrieved memories must not be cut to k (a full-context baseline).
     `remote`: bool
         True if the stores live at one server, kept apart by an id: each store is then asked for a text of another one.
+    `search_rewrites`: bool
+        True if retrieved entries have other texts than those listed (summaries, joined entries). Otherwise an entry that
+        the listing holds neither by id nor by most of its words is an error: it may be of another store.
     `loses_on_purpose`: bool
         True if stored information need not come back (a floor, a system that fails on purpose); `check_memory_system`
         then does not require it.

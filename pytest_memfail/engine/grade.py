@@ -33,9 +33,11 @@ from pytest_memfail.core import (
     fact_verdict,
     one_line,
     question_verdict,
+    wrong_times,
 )
 from pytest_memfail.hosting import Outcomes, called, raised_as
 
+WRONG_TIME: Final = "wrong_time"
 NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 
 
@@ -146,6 +148,8 @@ class Grader:
         summary = UNREACHED
         if storage.outcome == "passed":
             summary = await self._once("summary", fact, listing) if "summary" in stages else NOT_ASKED
+            if summary is not NOT_ASKED and summary.outcome == "passed" and (fault := wrong_times(fact, listing)):
+                summary = replace(summary, outcome="failed", reason=fault, confidence=1.0, label=WRONG_TIME)
         if summary.outcome != "passed":
             is_independent = question.is_independent and "retrieval" in stages and "answer" not in stages
             by_search = await self._ask("retrieval", fact, question, shown) if is_independent else UNREACHED

@@ -7,6 +7,7 @@ import concurrent.futures
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -28,7 +29,7 @@ class Engine:
         self.resources = resources
         self._slots, self._texts = Slots(resources.concurrency), StoredTexts(resources.shared)
         self._stores: list[StoreRun] = []
-        self._closed = False
+        self._closed = self._is_over = False
         self._ending: asyncio.Task[None] | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="memfail-loop", daemon=True)
@@ -94,7 +95,9 @@ class Engine:
     def _main(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_forever()
+            while not self._is_over:
+                with suppress(SystemExit, KeyboardInterrupt):
+                    self._loop.run_forever()  # a task of a memory system may raise them, or stop the loop
         finally:
             self._loop.close()
 
@@ -114,4 +117,5 @@ class Engine:
             await asyncio.wait(tasks, timeout=3)
         await asyncio.sleep(0)  # run the callbacks of the ended tasks
         self.resources.pool.stop()
+        self._is_over = True
         self._loop.stop()

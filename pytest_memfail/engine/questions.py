@@ -220,7 +220,7 @@ class Answerer:
         called when the system is no longer needed.
         """
         try:
-            found = [await self._retrieved(system, ask) for _ in self._graders]
+            found = [await self._retrieved(system, ask, listing) for _ in self._graders]
         finally:
             has_retrieved()
         outcomes = [await self._judged(ask, listing, earlier, added, needed, i, each) for i, each in enumerate(found)]
@@ -229,11 +229,11 @@ class Answerer:
         if len(names) > 1:
             result.repeats = names
 
-    async def _retrieved(self, system: OpenSystem, ask: Ask) -> Retrieved:
+    async def _retrieved(self, system: OpenSystem, ask: Ask, listing: Listing) -> Retrieved:
         question = ask.question
-        if not _searches(question):
+        if not searches(question):
             return Retrieved((), 0, 0.0)
-        return await system.retrieve(question.query, ask.k, f" (question {question.id})", question.asked_at)
+        return await system.retrieve(question.query, ask.k, f" (question {question.id})", question.asked_at, listing)
 
     async def _judged(
         self,
@@ -247,7 +247,7 @@ class Answerer:
     ) -> tuple[Trace, Verdict]:
         question, seconds, shown_tokens = ask.question, dict[str, float](), None
         shown = tuple(added) if ADDED_STAGE in question.stages else ()
-        if _searches(question):
+        if searches(question):
             seconds["retrieve"] = found.seconds
             shown, shown_tokens = await self.tokens.within_limit(found.memories)
         store_tokens = await self.tokens.listed(listing)
@@ -318,7 +318,7 @@ class TokenCounts:
         return tuple(kept), self._rules.limit
 
 
-def _searches(question: Question) -> bool:
+def searches(question: Question) -> bool:
     """Return whether a question asks the system for memories; else it is about the store alone."""
     return bool({"retrieval", "answer"} & set(question.stages))
 

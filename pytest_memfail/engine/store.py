@@ -7,13 +7,15 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pytest_memfail.core import (
     ADDED_STAGE,
     ERROR,
     Conversation,
+    Doubt,
     Evidence,
     Ingest,
     Listing,
@@ -24,14 +26,16 @@ from pytest_memfail.core import (
     Step,
     TimedOutError,
     UsageError,
+    is_listed,
 )
 from pytest_memfail.engine.grade import Needed, Past
-from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots
+from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots, searches
 from pytest_memfail.hosting import (
     CURRENT,
     GRACE_SECONDS,
     HostedStore,
     OpenSystem,
+    OtherSettingsError,
     Resources,
     StoredTexts,
     StoreReport,
@@ -153,6 +157,15 @@ class StoreRun:
                 try:
                     await self._fill_and_ask()
                     return
+                except OtherSettingsError as error:
+                    assert self._system is not None
+                    assert self.job.shelf is not None
+                    self.report.doubts.append(Doubt("other-settings", str(error)))
+                    self.job = replace(self.job, shelf=self.job.shelf.replacing())
+                    with suppress(MemorySystemError):
+                        await self._system.close()
+                    if not await self._replace_system():
+                        return
                 except TimedOutError as error:
                     if self._attempt == FILLS:
                         raise TimedOutError(
@@ -168,7 +181,7 @@ class StoreRun:
             self._fail_rest(self._failure)
 
     async def _replace_system(self) -> bool:
-        """Abandon a hung system; return False if no question is left to ask."""
+        """Abandon a system that hangs or was kept with other settings; return False if no question is left to ask."""
         self._attempt += 1
         self._hung = None
         while self._asked_again:
@@ -438,8 +451,10 @@ class StoreRun:
             self.finished.set_exception(error)
 
     async def _compare_listings(self, system: OpenSystem, before: Listing) -> None:
-        """Report how the listing changed while questions were asked."""
-        await system.wait_for_late_entries()
+        """Report how the listing changed while questions were asked, and whether the search lags behind it."""
+        empty, lost = self._missed(before)
+        await system.wait_for_late_entries(is_lacking=bool(empty or lost))
+        await self._look_again(system, before, [*empty[:1], *empty[1:][-1:], *lost[:1], *lost[1:][-1:]])
         after = await system.read_listing()
         self.report.changed = changes(before, after)
         if self.report.changed[0]:
@@ -447,6 +462,33 @@ class StoreRun:
             added = [memory.text for memory in after.memories if memory.text not in held]
             self.report.shared_with = self._texts.source_of(self.job.id, added, self.job.plan.read_conversations())
             self.report.late = late_entries(self.job.plan.read_conversations(), added)
+
+    def _missed(self, listing: Listing) -> tuple[list[Result], list[Result]]:
+        """Return the questions that found nothing, and those that did not find an entry that holds their fact."""
+        done = [future.result() for future in self._results.values() if future.done() and not future.cancelled()]
+        empty, lost = [], []
+        for result in done:
+            is_suspect = result.ask.key in self._suspects
+            if result.listing is listing and result.trace and searches(result.ask.question) and not is_suspect:
+                if not result.trace.shown:
+                    empty.append(result)
+                elif _sought(result):
+                    lost.append(result)
+        return empty, lost
+
+    async def _look_again(self, system: OpenSystem, listing: Listing, missed: Sequence[Result]) -> None:
+        """Ask some questions again; what they find only now shows that the search lags behind the listing."""
+        lags = []
+        for result in missed if listing.memories else ():
+            question, sought = result.ask.question, _sought(result)
+            with suppress(MemorySystemError):
+                found = (await system.retrieve(question.query, result.ask.k, "", question.asked_at)).memories
+                if any(m.text in sought if sought else system.rewrites or is_listed(m, listing) for m in found):
+                    lags.append(result.started - system.filled)
+        if lags:
+            advice = "its settled() is true too early" if system.settles else "set settle, or offer settled()"
+            text = f"the search lags by at least {max(*lags, 0.01):.2g} s behind the listing: {advice}"
+            self.report.doubts.append(Doubt("lag", text, len(lags), len(missed), "repeated question", 0.0))
 
     async def _comes_to_rest(self) -> bool:
         """Wait briefly for cancelled calls; return False if a call of the system hangs, as further calls would hang too."""
@@ -501,6 +543,15 @@ class Needs:
         for name in ask.question.needs:
             question = self._questions[name]
             yield question, question.k or ask.k
+
+
+def _sought(result: Result) -> set[str]:
+    """Return the texts of the entries that hold the facts of a question and were not shown; empty if it was shown nothing."""
+    trace, verdict, listing = result.trace, result.verdict, result.listing
+    if trace is None or verdict is None or listing is None or not trace.shown:
+        return set()
+    lost = (i for fact in verdict.facts if fact.retrieval.outcome == "failed" for i in fact.storage.entries)
+    return {listing.memories[i].text for i in lost} - {memory.text for memory in trace.shown}
 
 
 def _probes(job: StoreJob) -> dict[str, int]:

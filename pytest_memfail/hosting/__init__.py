@@ -15,9 +15,9 @@ from pytest_memfail.hosting.calls import (
     described,
     raised_as,
 )
-from pytest_memfail.hosting.listing import StoredTexts, changes, is_listed, late_entries, memories_from
+from pytest_memfail.hosting.listing import StoredTexts, changes, late_entries, memories_from
 from pytest_memfail.hosting.resources import Journal, Resources, TokenRules
-from pytest_memfail.hosting.shelf import Shelf, check_reusable, is_ours, kept_in
+from pytest_memfail.hosting.shelf import OtherSettingsError, Shelf, check_reusable, is_ours, kept_in
 from pytest_memfail.hosting.system import (
     HostedStore,
     OpenSystem,
@@ -39,6 +39,7 @@ __all__ = [
     "Limits",
     "ModelCalls",
     "OpenSystem",
+    "OtherSettingsError",
     "Outcomes",
     "Resources",
     "Retrieved",
@@ -52,7 +53,6 @@ __all__ = [
     "check_reusable",
     "described",
     "described_by",
-    "is_listed",
     "is_ours",
     "kept_in",
     "late_entries",

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import queue
+import re
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -111,6 +112,15 @@ class ModelCalls(Protocol):
         """Return the doubts about the calls since they were last asked for."""
 
 
+Read = Callable[[Any], Any]
+"""Reads what a method returned."""
+
+
+def as_it_is(result: Any) -> Any:
+    """Return the result unread."""
+    return result
+
+
 class Lane:
     """Run the calls of one memory system.
 
@@ -140,15 +150,15 @@ class Lane:
         self._pool.limit = max(reads, writes)
         self._read_slots = asyncio.Semaphore(reads)
 
-    async def call(self, method: str, fn: Callable[..., Any], *args: Any) -> Any:
-        """Call a method within the limit for storing, and await an awaitable result.
+    async def call(self, method: str, fn: Callable[..., Any], *args: Any, read: Read = as_it_is) -> Any:
+        """Call a method within the limit for storing, await an awaitable result, and return what `read` makes of it.
 
         Raises `MemorySystemError` naming the method if the method raises, with the original error as the cause. Raises
         `TimedOutError` if the call exceeds its limit. A test runner's own outcomes (a skip) pass through.
         """
-        return await self._call(method, fn, args, self._limits.store)
+        return await self._call(method, fn, args, read, self._limits.store)
 
-    async def read(self, method: str, fn: Callable[..., Any], *args: Any) -> tuple[Any, float]:
+    async def read(self, method: str, fn: Callable[..., Any], *args: Any, read: Read = as_it_is) -> tuple[Any, float]:
         """Call a method as `call` does, but within the limit for retrieving.
 
         At most as many reads run at once as the system allows. Returns the result and the seconds that the system itself
@@ -157,20 +167,22 @@ class Lane:
         timed = _Timed(fn)
         async with self._read_slots:
             call = timed.run_async if is_async(fn) else timed.run
-            result = await self._call(method, call, args, self._limits.retrieve)
+            result = await self._call(method, call, args, read, self._limits.retrieve)
         return result, timed.seconds
 
-    async def _call(self, method: str, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
+    async def _call(
+        self, method: str, fn: Callable[..., Any], args: tuple[Any, ...], read: Read, seconds: float
+    ) -> Any:
         """Call a method. Raise the failure of a model call that the system hides: what it lacks is not forgotten by it."""
         what = method if " " in method else f"{method}()"
         if (models := self._models) is None or method == "close":  # all verdicts are given, and work may be broken off
-            return await self._within(what, fn, args, seconds)
+            return await self._within(what, fn, args, read, seconds)
         # what failed between two calls belongs to the next one
         since = models.failures if self._inside else self._checked
         self._inside.add(call := object())
         fault = None
         try:
-            result = await self._within(what, fn, args, seconds)
+            result = await self._within(what, fn, args, read, seconds)
         except MemorySystemError:
             if (fault := models.fault(since, only_final=True)) is None:
                 raise
@@ -189,13 +201,25 @@ class Lane:
             raise type(fault)(f"{what}: a model call of the memory system failed: {fault}")
         return result
 
-    async def _within(self, what: str, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
+    async def _within(
+        self, what: str, fn: Callable[..., Any], args: tuple[Any, ...], read: Read, seconds: float
+    ) -> Any:
+        """Call a method, and read its result on the system's thread: it may be lazy, endless, or bound to that thread."""
+
+        def at_once(*args: Any) -> Any:
+            result = fn(*args)
+            return result if inspect.isawaitable(result) else read(result)
+
         try:
             with raised_as(MemorySystemError, what, outcomes=self._outcomes):
                 if is_async(fn):
-                    return await in_own_task(fn, *args, seconds=seconds)
-                result = await self._on_thread(fn, args, seconds)
-                return await in_own_task(lambda: result, seconds=seconds) if inspect.isawaitable(result) else result
+                    result = await in_own_task(fn, *args, seconds=seconds)
+                elif not inspect.isawaitable(result := await self._on_thread(at_once, args, seconds)):
+                    return result
+                else:
+                    waited = result
+                    result = await in_own_task(lambda: waited, seconds=seconds)
+                return result if read is as_it_is else await self._on_thread(read, (result,), seconds)
         except _OverdueError:
             raise TimedOutError(
                 f"{what} of the store {self._name} did not return within {seconds:g} s; --memfail-timeout sets the limit"
@@ -288,6 +312,14 @@ def raised_as(kind: type[MemfailError], what: str, about: str = "", outcomes: Ou
     raise kind(f"{what} raised {described(error)}{about}") from error
 
 
+REMEDIES: Final = {
+    "in that same thread": "async methods run on the event loop, sync ones on a thread of their own: make all methods sync "
+    "or all async, or connect with check_same_thread=False",
+    "different (event )?loop": "all async methods run on one event loop: make the client in one of them",
+}
+"""What to do about errors that come from where the methods run, by a pattern of their messages."""
+
+
 def described(error: BaseException) -> str:
     """Return the type and the message of an error on one line, whatever its `__str__` does."""
     name = type(error).__name__
@@ -297,6 +329,7 @@ def described(error: BaseException) -> str:
         return f"{name}, whose message cannot be read ({type(another).__name__})"
     if isinstance(error, Warning):
         message = f"{message} (a warning that filterwarnings turns into an error; pytest -W default does not)".lstrip()
+    message += next((f" ({remedy})" for sign, remedy in REMEDIES.items() if re.search(sign, message)), "")
     return f"{name}: {message}" if message else name
 
 

@@ -4,85 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
 
-from pytest_memfail.core import Conversation, Listing, Memory, MemorySystemError, WrongTypeError, one_line, write_whole
-from pytest_memfail.hosting.calls import guarded, raised_as
-
-TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
-TIME_NAMES: Final = ("timestamp", "created_at")
-EXPECTED: Final = "expected a list of strings, of mappings with a 'text', or of objects with a .text"
-SAME: Final = 0.8
-"""Share of an entry's words that another must contain to count as the same entry with a prefix or changed punctuation."""
-LEAST_CHARACTERS: Final = 20
-"""Shorter texts may be alike by chance."""
-
+from pytest_memfail.core import (
+    LEAST_CHARACTERS,
+    Conversation,
+    Listing,
+    Memory,
+    MemorySystemError,
+    is_listed,
+    memories_of,
+    one_line,
+    write_whole,
+)
+from pytest_memfail.hosting.calls import Outcomes, guarded, raised_as
 
 # -- what a system returns ---------------------------------------------------------------------------------------------
 
 
-def memories_from(value: object, method: str, about: str = "") -> tuple[Memory, ...]:
-    """Convert the value that `method` returned to memories; `about` names the question in error messages.
+def memories_from(value: object, method: str, outcomes: Outcomes = ()) -> tuple[Memory, ...]:
+    """Convert the value that `method` returned to memories.
 
     Raises `WrongTypeError` naming the method, the type got and the type expected, and `MemorySystemError` if an entry
-    raises while it is read.
+    raises while it is read. A test runner's `outcomes` pass through.
     """
-    with raised_as(MemorySystemError, f"reading what {method}() returned", about):
-        return guarded(_memories, value, method, about)
-
-
-def _memories(value: object, method: str, about: str) -> tuple[Memory, ...]:
-    if value is None or isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise WrongTypeError(f"{method}() returned {_kind(value)}; {EXPECTED}{about}")
-    return tuple(_memory(entry, i, method, about) for i, entry in enumerate(value))
-
-
-def _memory(entry: object, i: int, method: str, about: str) -> Memory:
-    if isinstance(entry, str):
-        return Memory(entry)
-
-    def get(*names: str) -> Any:
-        """Return the first of these fields that the entry has; None if it has none."""
-        values = (entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None) for name in names)
-        return next((value for value in values if value is not None), None)
-
-    text = get(*TEXT_NAMES)
-    if not isinstance(text, str):
-        what = _kind(entry) if text is None else f"an entry whose text is {_kind(text)}"
-        raise WrongTypeError(f"{method}() returned {what} at index {i}; {EXPECTED}{about}")
-    identity, score, metadata, when = get("id"), get("score"), get("metadata"), get(*TIME_NAMES)
-    return Memory(
-        text,
-        None if identity is None else str(identity),
-        _score(score, i, method, about),
-        when.isoformat() if isinstance(when, datetime) else None if when is None else str(when),
-        {str(k): str(v) for k, v in metadata.items()} if isinstance(metadata, Mapping) else {},
-    )
-
-
-def _score(score: Any, i: int, method: str, about: str) -> float | None:
-    if score is None:
-        return None
-    try:
-        number = float(score)  # numpy's scalars too
-    except (TypeError, ValueError, OverflowError):
-        raise WrongTypeError(
-            f"{method}() returned the score {one_line(repr(score), 40)} at index {i}; expected a number (higher is better) "
-            f"or None{about}"
-        ) from None
-    # a score that is not finite counts as no score: it ranks nothing, and JSON cannot hold it
-    return number if math.isfinite(number) else None
-
-
-def _kind(value: object) -> str:
-    name = type(value).__qualname__
-    return name if value is None or name == "coroutine" else f"{name} {one_line(repr(value), 60)}"
+    what = f"{method}()" if isinstance(value, Iterator) else f"reading what {method}() returned"
+    with raised_as(MemorySystemError, what, outcomes=outcomes):
+        return guarded(memories_of, value, method)
 
 
 # -- listings ----------------------------------------------------------------------------------------------------------
@@ -99,6 +49,7 @@ class StoredTexts:
         self._stores: dict[int, set[str]] = {}
         """By the hash of a text: the texts themselves are dropped with their store."""
         self._listed: dict[str, set[str]] = {}
+        self._closed: list[str] = []
         self._longest: dict[str, str] = {}
         self._shared = shared
         self._elsewhere: dict[Path, str] = {}
@@ -136,7 +87,8 @@ class StoredTexts:
 
     def forget(self, store: str) -> None:
         """Forget the listing of a closed store."""
-        self._listed.pop(store, None)
+        if self._listed.pop(store, None) is not None:
+            self._closed.append(store)
 
     def of_another(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> tuple[str, str] | None:
         """Return the first text that belongs to another store and not to this one, with that store; None without one.
@@ -156,10 +108,10 @@ class StoredTexts:
     def sentinels_of_others(self, store: str, own: Sequence[Conversation]) -> list[tuple[str, str]]:
         """Return texts that another store holds and this one does not, with that store.
 
-        One is of the last open store that was listed here, and one of the last that was filled in another process.
+        They are of the last open store that was listed here, the last closed one, and the last filled in another process.
         """
         found = []
-        for stores in (list(self._listed), list(self._elsewhere.values())):
+        for stores in (list(self._listed), self._closed, list(self._elsewhere.values())):
             others = [other for other in reversed(stores) if other != store and other in self._longest]
             found += [(text, other) for other in others if not holds(own, text := self._longest[other])][:1]
         return found
@@ -195,14 +147,11 @@ def unlisted_sentinels(conversations: Sequence[Conversation], listing: Listing) 
     last = len(conversations) - 1
     sentinels = [conversations[i] for i in sorted({0, last // 2, last})]
     texts = {memory.text for memory in listing.memories}
-    return [c for c in sentinels if not any(m.content in texts for m in c.messages) and not _visible(c.text, listing)]
-
-
-def is_listed(memory: Memory, listing: Listing) -> bool:
-    """Return whether the listing holds a retrieved entry: by id, by text, or by most of its words (systems add prefixes)."""
-    if memory.id is not None and any(other.id == memory.id for other in listing.memories):
-        return True
-    return any(memory.text == other.text for other in listing.memories) or _visible(memory.text, listing)
+    return [
+        c
+        for c in sentinels
+        if not any(m.content in texts for m in c.messages) and not is_listed(Memory(c.text), listing)
+    ]
 
 
 def truncation_message(memory: Memory, listing: Listing) -> str:
@@ -218,13 +167,3 @@ def changes(before: Listing, after: Listing) -> tuple[int, int]:
     """Return how many entries the second listing adds, and how many it lacks."""
     first, second = (Counter(memory.text for memory in listing.memories) for listing in (before, after))
     return (second - first).total(), (first - second).total()
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
-
-
-def _visible(text: str, listing: Listing) -> bool:
-    wanted = _words(text)
-    need = SAME * len(wanted)
-    return bool(wanted) and any(len(wanted & _words(memory.text)) >= need for memory in listing.memories)

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pytest_memfail.core import Conversation, MemorySystemError, TimedOutError
+from pytest_memfail.core import Conversation, MemorySystemError, TimedOutError, WrongTypeError
 from pytest_memfail.hosting.calls import Lane
 
 RETRIES: Final = 2
@@ -152,5 +152,6 @@ def _is_final(error: MemorySystemError) -> bool:
 
 def with_place(error: MemorySystemError, place: str) -> MemorySystemError:
     """Return the error with the place added to its message."""
-    kind = TimedOutError if isinstance(error, TimedOutError) else MemorySystemError
+    kinds = TimedOutError, WrongTypeError, MemorySystemError
+    kind = next(kind for kind in kinds if isinstance(error, kind))
     return kind(f"{error}{place}")

@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict
 from pathlib import Path
@@ -19,8 +19,10 @@ from typing import Any, Final
 from pytest_memfail.core import (
     Conversation,
     Listing,
+    Memory,
     MemorySystemError,
     SnapshotError,
+    TimedOutError,
     UsageError,
     mask_options,
     public,
@@ -28,7 +30,7 @@ from pytest_memfail.core import (
 from pytest_memfail.hosting.calls import Lane
 
 OPTION: Final = "--memfail-reuse-stores"
-FORMAT: Final = 2
+FORMAT: Final = 3
 MANIFEST: Final = "manifest.json"
 DATA: Final = "store"
 MAKING: Final = ".making-"
@@ -36,6 +38,10 @@ KEY_LENGTH: Final = 32
 DEPTH: Final = 2
 """How deep to search the attributes of a system for its code: an adapter holds the memory, which holds its parts."""
 
+Finds = Sequence[Sequence[str]]
+"""What some texts of a store found, as digests of texts."""
+Search = Callable[[Listing], Awaitable[Finds]]
+"""Returns what some texts of this listing find."""
 Segments = Sequence[Sequence[Conversation]]
 """The conversations stored before each probe; the system is flushed after each segment."""
 
@@ -51,6 +57,13 @@ class Shelf:
         self.folder = folder
         self.system = system
         self._about = dict(about)
+        self._replaces = False
+
+    def replacing(self) -> Shelf:
+        """Return the shelf without its stores; one that is put there replaces the kept one."""
+        other = Shelf(self.folder, self.system, self._about)
+        other._replaces = True
+        return other
 
     def chain(self, described: Mapping[str, str], code: str) -> str:
         """Return the link of an empty store, with which the chain of its keys begins."""
@@ -69,17 +82,17 @@ class Shelf:
 
     def has(self, key: str) -> bool:
         """Return whether a store is kept under this key, damaged or not."""
-        return self.place(key).is_dir()
+        return not self._replaces and self.place(key).is_dir()
 
-    def take(self, key: str, into: Path) -> str:
-        """Copy a kept store's snapshot to a new folder; return the digest of its listing.
+    def take(self, key: str, into: Path) -> tuple[str, Finds]:
+        """Copy a kept store's snapshot to a new folder; return the digest of its listing, and what its texts found.
 
         Raises `SnapshotError` if the store is damaged.
         """
         place = self.place(key)
         try:
             manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
-            files, listing = dict(manifest["files"]), str(manifest["listing"])
+            files, listing, finds = dict(manifest["files"]), str(manifest["listing"]), list(manifest["finds"])
             shutil.copytree(place / DATA, into)
         except (OSError, ValueError, KeyError, TypeError, shutil.Error) as error:
             raise _damaged(place, f"{type(error).__name__} in reading it") from error
@@ -88,7 +101,7 @@ class Shelf:
             if files.get(name) != found.get(name):
                 what = "is missing" if name not in found else "was added" if name not in files else "has changed"
                 raise _damaged(place, f"the file {name} {what}")
-        return listing
+        return listing, finds
 
     def new(self) -> Path:
         """Create a folder for a new store, with an empty folder for its snapshot, and return its path."""
@@ -96,7 +109,15 @@ class Shelf:
         (place / DATA).mkdir(parents=True)
         return place
 
-    def put(self, key: str, made: Path, described: Mapping[str, str], conversations: int, listing: Listing) -> None:
+    def put(
+        self,
+        key: str,
+        made: Path,
+        described: Mapping[str, str],
+        conversations: int,
+        listing: Listing,
+        finds: Finds = (),
+    ) -> None:
         """Keep the store that was made in a folder from `new`."""
         manifest = {
             "format": FORMAT,
@@ -105,15 +126,23 @@ class Shelf:
             "conversations": conversations,
             "entries": len(listing.memories),
             "listing": digest_of(listing),
+            "finds": finds,
             "files": _files(made / DATA),
         }
         (made / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        place = self.place(key)
+        if self._replaces and place.is_dir():
+            shutil.rmtree(place.rename(self.folder / f"{MAKING}{uuid.uuid4().hex}"), ignore_errors=True)
         try:
-            made.rename(self.place(key))
+            made.rename(place)
         except OSError:
-            if not self.has(key):
+            if not place.is_dir():
                 raise
             shutil.rmtree(made, ignore_errors=True)  # another process was faster
+
+
+class OtherSettingsError(SnapshotError):
+    """The searches of a restored store do not find what they found when it was kept."""
 
 
 class Reuse:
@@ -127,7 +156,7 @@ class Reuse:
         self._factory, self._described = factory, dict(described)
         self._chain: list[str] = []
         """The link of the empty store, and one after each segment: a conversation is hashed once."""
-        self._expected: tuple[Path, str] | None = None
+        self._expected: tuple[Path, str, Finds] | None = None
         self._copies: list[Path] = []
 
     async def restore(self, segments: Segments) -> bool:
@@ -142,27 +171,42 @@ class Reuse:
         copy = Path(tempfile.mkdtemp(prefix="memfail-restore-"))
         self._copies.append(copy)
         place = self._shelf.place(key)
-        listing = await self._off_loop(self._shelf.take, key, copy / DATA)
+        listing, finds = await self._off_loop(self._shelf.take, key, copy / DATA)
         try:
             await self._lane.call("restore", self._system.restore, copy / DATA)
         except MemorySystemError as error:
             raise SnapshotError(f"{error}; the kept store is {place}: remove it to fill the store again") from error
-        self._expected = place, listing
+        self._expected = place, listing, finds
         return True
 
-    def check(self, listing: Listing) -> None:
-        """Raise `SnapshotError` if the restored store does not list what was kept."""
+    async def check(self, listing: Listing, search: Search) -> None:
+        """Raise `SnapshotError` if the restored store does not list what was kept.
+
+        Raises `OtherSettingsError` if it lists that, and its texts do not find what they found then.
+        """
         if self._expected is None:
             return
-        place, digest = self._expected
+        place, digest, finds = self._expected
         self._expected = None
         if digest_of(listing) != digest:
             raise SnapshotError(
                 f"after restore() of {place} get_all_memories() lists {len(listing.memories)} entries that are not those kept; "
                 "fix restore() (memfail check-system), or remove that folder to fill the store again"
             )
+        try:
+            now = await search(listing) if finds else []
+        except MemorySystemError as error:
+            if isinstance(error, TimedOutError):
+                raise
+            now = [[] for _ in finds]
+        # one entry in three may differ: of equal scores any may come last
+        if any(len(set(before) - set(after)) > len(before) // 3 for before, after in zip(finds, now, strict=False)):
+            raise OtherSettingsError(
+                "a kept store was filled with other settings (such as another embedding model): its texts do not find what they "
+                "found then, so it was filled again; let describe() name all that decides the content"
+            )
 
-    async def keep(self, segments: Segments, listing: Listing) -> None:
+    async def keep(self, segments: Segments, listing: Listing, search: Search) -> None:
         """Keep the system's store on the shelf, unless it is kept already.
 
         Raises `SnapshotError` if it cannot be kept.
@@ -179,7 +223,7 @@ class Reuse:
                     f"snapshot(path) of {self._shelf.system!r} left the folder empty; expected the whole store in it"
                 )
             count = sum(map(len, segments))
-            await self._off_loop(self._shelf.put, key, made, self._described, count, listing)
+            await self._off_loop(self._shelf.put, key, made, self._described, count, listing, await search(listing))
         except OSError as error:
             raise SnapshotError(f"the store cannot be kept in {self._shelf.folder}: {error}") from error
         finally:
@@ -211,6 +255,11 @@ def next_link(link: str, segment: Sequence[Conversation]) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def finds_of(memories: Iterable[Memory]) -> list[str]:
+    """Return the digests of what a text found."""
+    return sorted({_digest(memory.text)[:KEY_LENGTH] for memory in memories})
 
 
 def check_reusable(system: object, name: str) -> None:

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Any, Final
 
 from pytest_memfail.core import (
+    MAX_K,
     Conversation,
     Doubt,
     Listing,
@@ -26,19 +28,19 @@ from pytest_memfail.core import (
     TruncatedListingError,
     UsageError,
     WrongTypeError,
+    is_listed,
     one_line,
 )
 from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
 from pytest_memfail.hosting.listing import (
     StoredTexts,
-    is_listed,
     memories_from,
     truncation_message,
     unlisted_sentinels,
 )
 from pytest_memfail.hosting.resources import Resources
 from pytest_memfail.hosting.retries import NOW, Retries, with_place
-from pytest_memfail.hosting.shelf import Reuse, Segments, Shelf
+from pytest_memfail.hosting.shelf import Reuse, Segments, Shelf, finds_of
 
 PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "store_conversation": ("conversation",),
@@ -60,7 +62,9 @@ ADVICE: Final = "keep everything below context.path, or under the name context.s
 SETTLE_WAITS: Final = (0.05, 1.0)
 """Seconds between two calls of `settled()`: at first, and at most."""
 LATE_SECONDS: Final = 2.0
-"""Seconds after which a server whose listing lacked something is listed again."""
+"""Seconds after which a server whose listing or search lacked something is asked again."""
+QUERY_CHARACTERS: Final = 300
+SEARCHED: Final = "retrieve_memories() of the store {} returns"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +133,12 @@ class OpenSystem:
         self._system: Any = None
         self._reuse: Reuse | None = None
         self._retries: Retries | None = None
-        self._late_until = 0.0
+        self._is_late = False
+        self.filled = 0.0
+        """When the store was filled or restored, in seconds since the epoch."""
+        self._known: frozenset[str] = frozenset()
+        """The texts of the last listing."""
+        self._searches, self._leaks = 0, 0
         self._numbers = {conversation.id: i for i, conversation in enumerate(job.plan.read_conversations(), 1)}
 
     @property
@@ -165,6 +174,7 @@ class OpenSystem:
         self._report.restored = True
         self._report.conversations = sum(map(len, segments))
         self._report.fill_seconds += time.perf_counter() - started
+        self.filled = time.time()
         self._resources.on_progress(self._job.id, self._report.conversations, total)
         return True
 
@@ -194,6 +204,7 @@ class OpenSystem:
         if conversations:
             await self._settle()
         self._report.fill_seconds += time.perf_counter() - started
+        self.filled = time.time()
 
     async def _settle(self) -> None:
         """Wait until the system says that it has stored everything, if it can say so."""
@@ -202,7 +213,7 @@ class OpenSystem:
         wait, most = SETTLE_WAITS
         limit = self._resources.limits.store
         end = time.monotonic() + (limit or math.inf)
-        while not await self.lane.call("settled", settled):
+        while not await self.lane.call("settled", settled, read=bool):
             if time.monotonic() > end:
                 raise MemorySystemError(
                     f"settled() of the store {self._job.id} was still false after {limit:g} s; see what the system still stores, or "
@@ -233,21 +244,17 @@ class OpenSystem:
         self._texts.announce(self._job.id)
         listing = await self.read_listing(len(segments) - 1)
         if self._reuse is not None:
-            self._reuse.check(listing)
+            await self._reuse.check(listing, self._finds)
         texts = [memory.text for memory in listing.memories]
         if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_conversations())) is not None:
-            text, other = foreign
-            raise MemorySystemError(
-                f"get_all_memories() of the store {listing.store_id} lists {one_line(repr(text), 60)}, which was stored in the "
-                f"store {other}: the stores share state; {ADVICE}"
-            )
+            raise self._shared("get_all_memories() of the store {} lists", *foreign)
+        self._known = frozenset(texts)
         await self._check_search()
         self._report.listings += (listing,)
         self._texts.listed(self._job.id, texts)
         stored = [conversation for segment in segments for conversation in segment] if is_last else []
         unlisted = unlisted_sentinels(stored, listing)
-        if unlisted and getattr(self._system, "remote", False) and not hasattr(self._system, "settled"):
-            self._late_until = time.monotonic() + LATE_SECONDS
+        self._is_late = bool(unlisted)
         for sentinel in unlisted:
             # a message and not the whole conversation, which may be longer than a query can be
             query = next((message.content for message in sentinel.messages if message.content.strip()), "")
@@ -255,9 +262,22 @@ class OpenSystem:
                 continue
             found = await self.retrieve(query, 5, "")
             for memory in found.memories:
-                if not is_listed(memory, listing):
+                if not is_listed(memory, listing) and not self.rewrites:
                     raise TruncatedListingError(truncation_message(memory, listing))
         return listing
+
+    def _shared(self, where: str, text: str, other: str) -> MemorySystemError:
+        return MemorySystemError(
+            f"{where.format(self._job.id)} {one_line(repr(text), 60)}, which was stored in the store {other}: the stores share "
+            f"state; {ADVICE}"
+        )
+
+    async def _finds(self, listing: Listing) -> list[list[str]]:
+        """Return what three of the listed texts find."""
+        texts = sorted({memory.text for memory in listing.memories if memory.text.strip()})
+        places = sorted({0, len(texts) // 2, len(texts) - 1}) if texts else []
+        found = [await self.retrieve(texts[i][:QUERY_CHARACTERS], 5, "") for i in places]
+        return [finds_of(each.memories[:5]) for each in found]
 
     async def _check_search(self) -> None:
         """Ask a store at a shared server for what another store holds.
@@ -268,24 +288,59 @@ class OpenSystem:
             return
         for sentinel, other in self._texts.sentinels_of_others(self._job.id, self._job.plan.read_conversations()):
             if any(sentinel in memory.text for memory in (await self.retrieve(sentinel, 5, "")).memories):
-                raise MemorySystemError(
-                    f"retrieve_memories() of the store {self._job.id} returns {one_line(repr(sentinel), 60)}, which was stored "
-                    f"in the store {other}: the stores share state; {ADVICE}"
-                )
+                raise self._shared(SEARCHED, sentinel, other)
+
+    async def _leak(self, memories: Sequence[Memory], listing: Listing) -> MemorySystemError | None:
+        """Return the error if a search returned an entry of another store, or one that this store does not list."""
+        new = [memory for memory in memories if memory.text not in self._known]
+        if not new:
+            return None
+        texts = [memory.text for memory in new]
+        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_conversations())) is not None:
+            return self._shared(SEARCHED, *foreign)
+        unlisted = [] if self.rewrites else [memory for memory in new if not is_listed(memory, listing)]
+        if unlisted:  # they may have come since
+            now = await self.read_listing()
+            unlisted = [memory for memory in unlisted if not is_listed(memory, now)]
+        if not unlisted:
+            return None
+        return MemorySystemError(
+            f"{SEARCHED.format(self._job.id)} {one_line(repr(unlisted[0].text), 60)}, which get_all_memories() does not list: if "
+            f"it is of another store, {ADVICE}; else list every entry, or declare search_rewrites = True if a search returns "
+            "other texts than the listing"
+        )
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
         """Keep the store for later runs if the run reuses stores."""
         if self._reuse is not None:
-            await self._reuse.keep(segments, listing)
+            await self._reuse.keep(segments, listing, self._finds)
 
-    async def wait_for_late_entries(self) -> None:
-        """Wait a moment if a server's listing lacked stored text: it may store in the background, which is worth a warning."""
-        await asyncio.sleep(max(0.0, self._late_until - time.monotonic()))
+    @property
+    def rewrites(self) -> bool:
+        """Whether a search may return other texts than the listing."""
+        return bool(getattr(self._system, "search_rewrites", False))
+
+    @property
+    def settles(self) -> bool:
+        """Whether the system says when it has stored everything."""
+        return hasattr(self._system, "settled")
+
+    async def wait_for_late_entries(self, *, is_lacking: bool) -> None:
+        """Wait a moment if a server's listing or search lacked stored text: it may store in the background."""
+        if (self._is_late or is_lacking) and getattr(self._system, "remote", False) and not self.settles:
+            await asyncio.sleep(min(LATE_SECONDS, max(0.0, self.filled + LATE_SECONDS - time.time())))
 
     async def read_listing(self, number: int = 0) -> Listing:
         """List the system without checks; `number` is that of the probe."""
-        found = await self.lane.call("get_all_memories", self._system.get_all_memories)
-        return Listing(self._job.id, memories_from(found, "get_all_memories"), number)
+        found = await self._memories("get_all_memories", self._system.get_all_memories)
+        return Listing(self._job.id, found, number)
+
+    async def _memories(self, method: str, fn: Callable[..., Any], *args: Any) -> tuple[Memory, ...]:
+        found: tuple[Memory, ...] = await self.lane.call(method, fn, *args, read=self._reader(method))
+        return found
+
+    def _reader(self, method: str) -> Callable[[object], tuple[Memory, ...]]:
+        return lambda found: memories_from(found, method, self._resources.outcomes)
 
     async def added_by(
         self, conversation: Conversation, before: Listing | None, after: Listing, *, is_restored: bool
@@ -296,7 +351,7 @@ class OpenSystem:
         added one.
         """
         if callable(extracted := getattr(self._system, "extracted_since", None)) and not is_restored:
-            return memories_from(await self.lane.call("extracted_since", extracted, conversation), "extracted_since")
+            return await self._memories("extracted_since", extracted, conversation)
         known = Counter(memory.text for memory in (before.memories if before is not None else ()))
         added = []
         for memory in after.memories:
@@ -306,15 +361,26 @@ class OpenSystem:
                 added.append(memory)
         return tuple(added)
 
-    async def retrieve(self, query: str, k: int, about: str, asked_at: datetime | None = None) -> Retrieved:
-        """Retrieve the memories for a query; `about` names the question in error messages."""
+    async def retrieve(
+        self, query: str, k: int, about: str, asked_at: datetime | None = None, listing: Listing | None = None
+    ) -> Retrieved:
+        """Retrieve the memories for a query; `about` names the question in error messages.
+
+        Raises `MemorySystemError` for an entry that the `listing`, if given, does not hold.
+        """
         conversation = Conversation(f"{self._context.store_id}-query", (), asked_at)
         method = self._system.retrieve_memories
         try:
-            found, seconds = await self.lane.read("retrieve_memories", method, query, conversation, k)
+            memories, seconds = await self.lane.read(
+                "retrieve_memories", method, query, conversation, k, read=self._reader("retrieve_memories")
+            )
+            if listing is not None:
+                self._searches += 1
+                if (leak := await self._leak(memories, listing)) is not None:
+                    self._leaks += 1
+                    raise leak
         except MemorySystemError as error:
             raise with_place(error, about) from error.__cause__
-        memories = memories_from(found, "retrieve_memories", about)
         shown = memories if getattr(self._system, "unlimited_k", False) else memories[:k]
         return Retrieved(shown, len(memories) - len(shown), seconds)
 
@@ -325,6 +391,9 @@ class OpenSystem:
 
     def abandon(self) -> None:
         """Drop the system, and remove the files made for it."""
+        if self._leaks:
+            text = "searches returned entries of other stores, or entries that are not listed"
+            self._report.doubts.append(Doubt("leaks", text, self._leaks, self._searches, "question", 0.0))
         self._system = None
         self._texts.forget(self._job.id)
         if self._reuse is not None:
@@ -349,10 +418,9 @@ async def open_system(lane: Lane, factory: Callable[..., Any], context: SystemCo
     takes_context = signature is None or any(
         p.kind not in (p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in signature.parameters.values()
     )
-    system = await lane.call("the factory", factory, *([context] if takes_context else []))
-    with raised_as(MemorySystemError, f"looking at what the factory returned ({type(system).__name__})"):
-        reads, writes = guarded(_widths, system)
-    lane.widen(reads, writes)
+    arguments = [context] if takes_context else []
+    system, widths = await lane.call("the factory", factory, *arguments, read=lambda system: (system, _widths(system)))
+    lane.widen(*widths)
     return system
 
 
@@ -360,11 +428,15 @@ async def described_by(lane: Lane, system: Any) -> dict[str, str]:
     """Return the texts of the system's `describe()`; an empty mapping if it has no such method."""
     if not callable(describe := getattr(system, "describe", None)):
         return {}
-    found = await lane.call("describe", describe)
+    described: dict[str, str] = await lane.call("describe", describe, read=_description)
+    return described
+
+
+def _description(found: object) -> dict[str, str]:
     if not isinstance(found, Mapping):
         raise WrongTypeError(f"describe() returned {type(found).__name__}; expected a mapping of names to texts")
     with raised_as(MemorySystemError, "reading what describe() returned"):
-        return guarded(lambda: {str(key): str(value) for key, value in found.items()})
+        return guarded(lambda: {str(key): str(value) for key, value in islice(found.items(), MAX_K)})
 
 
 def check_factory(factory: Callable[..., Any], option: str) -> None:
@@ -394,6 +466,11 @@ def _fits(signature: inspect.Signature, args: tuple[Any, ...]) -> bool:
 def _widths(system: Any) -> tuple[int, int]:
     """Return how many concurrent reads and writes a system declares; raise `WrongTypeError` if it is no memory system."""
     kind = type(system).__name__
+    with raised_as(MemorySystemError, f"looking at what the factory returned ({kind})"):
+        return guarded(_declared, system, kind)
+
+
+def _declared(system: Any, kind: str) -> tuple[int, int]:
     if missing := [name for name in METHODS if not callable(getattr(system, name, None))]:
         raise WrongTypeError(
             f"the factory returned {kind}, which has no {'(), '.join(missing)}(); "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import Memory
@@ -11,7 +12,7 @@ from pytest_memfail.core import Memory
 LEAST_LETTERS: Final = 12
 """The shortest fact that a rule decides: a single name may stand in an entry about something else."""
 BEFORE: Final = re.compile(
-    r"(?:[^\w\"']*\d[^a-z\"']*(?:t[\d:.]+z?[^\w\"']*)?|[^\w\"']+)?(?:(?:the )?(?:user|human)(?: said)?\s*:\s*)?"
+    r"^(?:[^\w\"']*\d[^a-z\"']*(?:t[\d:.]+z?[^\w\"']*)?|[^\w\"']+)?(?:(?:the )?(?:user|human)(?: said)?\s*:\s*)?"
 )
 """A date, a bullet and the label of the user, which many systems put before a message."""
 LABEL: Final = re.compile(r"[^\W\d_][\w'’-]*(?: [\w'’-]+){0,2}\s*:")
@@ -34,9 +35,8 @@ def stated_at(fact: str, memories: Sequence[Memory]) -> int | None:
     words = _plain(fact).rstrip(".!?。！？ ")
     if sum(letter.isalnum() for letter in words) < LEAST_LETTERS:
         return None
-    stated = re.compile(rf"(?:^|{ENDS}[\"')]?\s*){re.escape(words)}[\"']?\s*(?:{ENDS}|$)")
     for at, memory in enumerate(memories):
-        if words in (text := _plain(memory.text)) and any(_states(stated, line) for line in (memory.text, text)):
+        if words in _plain(memory.text) and _states(words, memory.text):
             return at
     return None
 
@@ -52,16 +52,18 @@ def is_said(text: str, dialogue: str) -> bool:
     return bool(lines) and all(stated_at(line, messages) is not None for line in lines)
 
 
-def _states(stated: re.Pattern[str], text: str) -> bool:
-    for line in text.splitlines():
-        said = _plain(line)
-        said = said[match.end() :] if (match := BEFORE.match(said)) else said
-        if not LABEL.match(said) and stated.search(said):
-            return True
-    return False
+def _states(words: str, text: str) -> bool:
+    lines = [BEFORE.sub("", _plain(line), count=1) for line in text.splitlines()]
+    own = [line for line in lines if not LABEL.match(line)]
+    if len(own) == len(lines):
+        own.append(" ".join(own))  # a sentence may go on in the next line
+    stated = re.compile(rf"(?:^|{ENDS}[\"')]?\s*){re.escape(words)}[\"']?\s*(?:{ENDS}|$)")
+    return any(map(stated.search, own))
 
 
+@lru_cache(maxsize=16_384)
 def _plain(text: str) -> str:
+    """Return a text as it is compared, once for all facts of a store."""
     return " ".join(text.translate(QUOTES).split()).casefold()
 
 

@@ -79,8 +79,9 @@ def error_lines(error: MemfailError, *, frames: bool = True) -> list[str]:
 
 def without_subject(message: str) -> str:
     """Return an error's message without the parts that differ between questions: the same fault gives the same text."""
-    # the end of a message names the question or the conversation
-    return re.sub(r"0x[0-9a-fA-F]+|\d+", "0", re.sub(r" \([^()]*\)$", "", message))
+    # the end of a message names the question or the conversation, quotes hold what was got for it
+    message = re.sub(r"(?<!\w)(['\"]).*?(?:\1(?!\w)|…)", "…", re.sub(r" \([^()]*\)$", "", message))
+    return re.sub(r"0x[0-9a-fA-F]+|\d+", "0", message)
 
 
 class ShownErrors:

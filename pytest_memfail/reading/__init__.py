@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from pytest_memfail.reading.chats import Chat, Chats, Turn, is_chat, read_chats
 from pytest_memfail.reading.faults import place_of, row_faults, short
 from pytest_memfail.reading.ids import digest, numbered, slug
 from pytest_memfail.reading.json_rows import JsonRow, read_json_rows, read_row_again
+from pytest_memfail.reading.tables import Table, read_table
+from pytest_memfail.reading.texts import HALF, half_character, may_be_cut
 
 __all__ = [
+    "HALF",
+    "Chat",
+    "Chats",
     "JsonRow",
+    "Table",
+    "Turn",
     "digest",
+    "half_character",
+    "is_chat",
+    "may_be_cut",
     "numbered",
     "place_of",
+    "read_chats",
     "read_json_rows",
     "read_row_again",
+    "read_table",
     "row_faults",
     "short",
     "slug",

@@ -191,6 +191,10 @@ class Summary:
     @property
     def untrusted(self) -> str | None:
         """Why this run gives no trustworthy result, or None if it does."""
+        return "; ".join(filter(None, (self._too_many_errors, *(d.line for d in self.doubts if d.is_fatal)))) or None
+
+    @property
+    def _too_many_errors(self) -> str | None:
         total = self.total
         errors = total.verdicts[ERROR]
         if total.n == 0:
@@ -202,7 +206,7 @@ class Summary:
             return f"no verdict: {errors} of {counted(total.n, 'question')} {_are(errors)}{others}"
         if errors > MAX_ERROR_SHARE * total.n:
             return f"too many errors: {errors} of {counted(total.n, 'question')}, at most {MAX_ERROR_SHARE:.0%} are trusted"
-        return "; ".join(doubt.line for doubt in self.doubts if doubt.is_fatal) or None
+        return None
 
     def with_doubts(self, doubts: Iterable[Doubt]) -> Summary:
         """Return the summary with further doubts; those that it survives are warnings."""

@@ -20,13 +20,15 @@ haystack: conditional_facts_hard      # optional: a task, or a folder of convers
 ```
 
 A file may hold several cases as YAML documents (`---`). Each case has a store of its own. A haystack folder holds YAML
-or JSON files. Each is a list of conversations as above, or a mapping with the key `conversations`.
+or JSON files. Each is a list of conversations as above, or a mapping with the key `conversations`; a JSON file may also be a
+chat as programs log or export it (`reading/chats.py`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -57,9 +59,11 @@ from pytest_memfail.core import (
     Task,
     one_line,
 )
-from pytest_memfail.reading import digest, short, slug
+from pytest_memfail.grading import content
+from pytest_memfail.reading import HALF, digest, half_character, is_chat, may_be_cut, place_of, read_chats, short, slug
 from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.memfail import ID_PATTERN, Text
+from pytest_memfail.suites.places import better_said, elsewhere
 
 if TYPE_CHECKING:
     import yaml
@@ -232,6 +236,32 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
     )
 
 
+def misplaced(path: Path) -> Iterator[RowError]:
+    """Yield the facts of a file's cases that the conversation which they name does not state.
+
+    Raises `RowError` for the first fault.
+    """
+    for node, case in _cases(path, _content(path)):
+        texts = [
+            (str(number), "\n".join(text for message in conversation.messages for text in message.values()))
+            for number, conversation in enumerate(case.conversations, 1)
+        ]
+        words = [(number, content(text)) for number, text in texts]
+        for at, fact in enumerate(case.expected):
+            home = (fact.conversation or 1) - 1
+            found = [
+                (f"no wording of the detail {short(wordings[0])} is in conversation {home + 1}", other)
+                for wordings in fact.details
+                if (other := elsewhere(wordings, texts[home][1], texts)) is not None
+            ]
+            if not fact.details and (said := better_said(content(fact.fact), words[home][1], words)) and said[1]:
+                found = [(f"conversation {home + 1} has {said[0]:.0%} of the words of the fact", said[1])]
+            for problem, other in found:
+                better = f"conversation {other} has it" if other else "no conversation of the case has it"
+                line = _line_of(node, ["expected", at])
+                yield RowError(str(path), line, f"expected.{at}", f"{problem}; {better}")
+
+
 def _content(path: Path) -> bytes:
     if path.exists() and not path.is_file():  # reading a named pipe would block
         raise RowError(str(path), 1, "file", "cannot be read (not a regular file)")
@@ -246,7 +276,7 @@ def _value(file: str, node: yaml.Node) -> object:
 
     line = node.start_mark.line + 1
     try:
-        return yaml.SafeLoader("").construct_document(node)
+        value = yaml.SafeLoader("").construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = line if error.problem_mark is None else error.problem_mark.line + 1
         raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
@@ -254,6 +284,9 @@ def _value(file: str, node: yaml.Node) -> object:
         raise RowError(file, line, "file", "not a case (nested too deeply)") from None
     except Exception as error:  # PyYAML passes on Python's errors, for a date in month 13 or an int without digits
         raise RowError(file, line, "file", f"not YAML ({type(error).__name__}: {one_line(error)})") from None
+    if (cut := half_character(value)) is not None:
+        raise RowError(file, _line_of(node, cut), place_of(cut) or "file", HALF)
+    return value
 
 
 def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
@@ -293,9 +326,20 @@ def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]
 
 
 def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
-    """Yield the conversations of a haystack file."""
+    """Yield the conversations of a haystack file: in the form of cases, or chats in any form that is read."""
     numbers = itertools.count(1)
-    for node, value in _documents(path, content):
+    as_json = _json(path, content)
+    documents: Iterable[tuple[Any, object]]
+    if path.suffix == ".jsonl" or is_chat(as_json):
+        chats = [
+            {"date": c.day, "messages": [{turn.role: turn.text} for turn in c.turns]} for c in read_chats(path).chats
+        ]
+        documents = [(None, chats)]
+    elif as_json is not None and may_be_cut(content.decode("utf-8-sig")) and half_character(as_json) is None:
+        documents = [(None, as_json)]  # YAML does not join the halves of an escaped emoji, as JSON does
+    else:  # it knows the lines of faults
+        documents = _documents(path, content)
+    for node, value in documents:
         is_list = isinstance(value, list)
         try:
             read = ConversationFile.model_validate({"conversations": value} if is_list else value)
@@ -303,6 +347,14 @@ def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
             raise _fault(str(path), node, error, ConversationFile, skip=int(is_list)) from None
         for conversation in read.conversations:
             yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
+
+
+def _json(path: Path, content: bytes) -> object:
+    """Return the value of a JSON file; None for another file, or for JSON that only YAML accepts."""
+    try:
+        return json.loads(content) if path.suffix == ".json" else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _fault(
@@ -363,7 +415,7 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
             kind="fact",
             task=NAME,
             text=expected.fact,
-            source="\n".join(m.content for m in home.messages if m.role == "user") or home.text,
+            source=_source(home, expected),
             conversation_id=home.id,
             entity=expected.entity,
             stale_values=tuple(expected.forbidden),
@@ -382,6 +434,13 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         line=line,
     )
     return StorePlan(case_id, (*map(Ingest, conversations), Probe((question,)))), facts
+
+
+def _source(home: Conversation, expected: ExpectedFact) -> str:
+    """Return what the user said in a conversation; all of it if a detail is only in what others said."""
+    said = "\n".join(message.content for message in home.messages if message.role == "user")
+    others = any(elsewhere(wordings, said, [("all", home.text)]) for wordings in expected.details)
+    return home.text if others or not said else said
 
 
 def _in_haystack(

@@ -170,7 +170,7 @@ version = 1
 
 [{name}]
 model = {path}
-ctx-size = 16384
+ctx-size = 9216
 parallel = 1
 
 [vectors]

@@ -8,6 +8,7 @@ import pytest
 
 from plugin.project import Project, both_ways, slowly_both_ways
 from plugin.test_ahead import only
+from pytest_memfail.plugin.outcome import without_subject
 
 FACTORY = """
 import pytest
@@ -166,3 +167,24 @@ def test_a_user_test_over_a_task_shows_the_same_line(project: Project) -> None:
     result.assert_outcomes(errors=3)
     assert "nodes.py" not in result.stdout.str()
     assert len(re.findall(r"^as test_own.py::", result.stdout.str(), re.MULTILINE)) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (
+            "returned str 'The canoe is…; expected a list (question q-1)",
+            'returned str "It\'s here"; expected a list (question q-2)',
+            True,
+        ),
+        (
+            "returned tuple ('The canoe', 0.93) at index 0 (question q-1)",
+            "returned tuple ('A kite', 0.1) at index 0 (question q-2)",
+            True,
+        ),
+        ("raised OSError: no server (question q-1)", "raised ValueError: no server (question q-2)", False),
+        ("returned str 'a'; expected a list", "returned int 5; expected a list", False),
+    ],
+)
+def test_errors_are_alike_whatever_they_quote(one: str, other: str, alike: bool) -> None:
+    assert (without_subject(one) == without_subject(other)) is alike

@@ -10,9 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_memfail.core import FAILURES, Conversation, Listing, Memory, Message, StageResult, Trace, WrongTypeError
+from pytest_memfail.core import (
+    FAILURES,
+    Conversation,
+    Listing,
+    Memory,
+    Message,
+    StageResult,
+    Trace,
+    WrongTypeError,
+    is_listed,
+)
 from pytest_memfail.engine import Grader
-from pytest_memfail.hosting import DaemonPool, is_listed, memories_from
+from pytest_memfail.hosting import DaemonPool, memories_from
 from pytest_memfail.hosting.listing import changes, truncation_message, unlisted_sentinels
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens

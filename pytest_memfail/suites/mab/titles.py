@@ -62,8 +62,8 @@ def read_titles(path: Path) -> Titles:
     Raises `UsageError` if it is no object of titles with whole numbers.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(
             f"{path}: cannot be read as JSON ({error}); expected an object of titles and their ids"
         ) from None

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pytest_memfail.core import RowError
-from pytest_memfail.grading import contains, fold, marks_removal, sentences, verbatim
+from pytest_memfail.grading import fold, marks_removal, sentences
 from pytest_memfail.reading import JsonRow, read_json_rows, short
+from pytest_memfail.suites.places import states
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]
 TYPES: Final[dict[str, Type]] = {
@@ -260,18 +261,13 @@ class Episode(_Model):
         return next((v for v in (*values[-1:], state.before if state else "") if v), "")
 
 
-def states(text: str, value: str) -> bool:
-    """Return whether a text contains a value, verbatim or by its words."""
-    return bool(value) and (verbatim(value, text) or contains(value, text))
-
-
 def read_episodes(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], str]:
     """Return the episodes of a file, its faults and its SHA-256; faults name the episode by its id."""
     rows, faults, sha = read_json_rows(path, Episode, "episode")
     if any(fault.field.startswith("episode ") for fault in faults):
         try:
             found = json.loads(path.read_text(encoding="utf-8-sig"))
-        except ValueError:  # a later part of the file is no JSON, which is reported as another fault
+        except (ValueError, RecursionError):  # a later part of the file is no JSON, which is reported as another fault
             return rows, faults, sha
         names = [row.get("episode_id") if isinstance(row, dict) else None for row in found]
         faults = [_with_id(fault, names) for fault in faults]

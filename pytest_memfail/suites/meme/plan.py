@@ -25,7 +25,8 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.grading import fold, is_hypothetical, marks_condition, marks_removal, sentences, words
 from pytest_memfail.reading import JsonRow, digest
-from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type, states
+from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type
+from pytest_memfail.suites.places import states
 
 NAME: Final = "meme"
 ARROW: Final = " \u2192 "

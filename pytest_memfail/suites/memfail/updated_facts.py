@@ -75,6 +75,7 @@ def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, 
         decoys=decoys,
         subject=row.subject,
         earlier=None if row.old_index is None else row.messages[row.old_index].text,
+        is_dated=row.old_index is not None and row.messages[row.old_index].date < row.messages[row.fact_index].date,
         taken_back=taken_back,
         # a retracted fact need not be stored, so no detail is required
         endings=details[-1].wordings if taken_back and details else (),

@@ -67,6 +67,7 @@ class AgentSystem:
 
     concurrent_writes = 1
     unlimited_k = True  # the model decides how often it searches
+    search_rewrites = True  # a reply of any tool is shown
 
     def __init__(self, context: SystemContext, toolbox: Toolbox, model: str) -> None:
         """Use the tools of an open memory."""

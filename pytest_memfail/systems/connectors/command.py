@@ -27,6 +27,7 @@ class CommandSystem:
         self._program = LineProgram(f"the command {' '.join(config.command)!r}", config.timeout)
         self._opened: Mapping[str, Any] = {}
         self.concurrent_reads = config.concurrent_reads
+        self.search_rewrites = config.search_rewrites
         self._settling: Settling | None = None
         if config.settle is not None:
             self._settling = Settling(config.settle, self.get_all_memories, self.get_all_memories)

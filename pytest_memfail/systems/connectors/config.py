@@ -27,6 +27,9 @@ from pytest_memfail.core import UnknownNameError, UsageError, learn_options, one
 from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
 ADDRESS: Final = "^https?://[^/]"
+Rewrites = Annotated[
+    bool, Field(description="true if `search` gives other texts than `list`, such as summaries: they are not compared")
+]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
@@ -163,6 +166,7 @@ class CommandMemory(Memory):
     env: Annotated[dict[str, str], Field(description="Variables of its environment")] = {}
     start_timeout: Annotated[Seconds, Field(description="Seconds until it answers `open`")] = 60.0
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 1
+    search_rewrites: Rewrites = False
     settle: Settle | None = None
 
 
@@ -264,6 +268,7 @@ class RemoteMemory(Memory):
     ] = "conversation"
     headers: Annotated[dict[str, str], Field(description="Of every request")] = {}
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 4
+    search_rewrites: Rewrites = False
 
     @property
     def calls(self) -> dict[str, Any]:

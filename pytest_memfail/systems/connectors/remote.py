@@ -44,6 +44,7 @@ class RemoteSystem:
         self._places = {**places(context), "store": f"{context.store_id}-{uuid.uuid4().hex[:8]}"}
         self._is_open = False
         self.concurrent_reads = config.concurrent_reads
+        self.search_rewrites = config.search_rewrites
         self._settling: Settling | None = None
         if (settle := getattr(config, "settle", None)) is not None:
             self._settling = Settling(settle, self.get_all_memories, lambda: self._call("settle", {}))

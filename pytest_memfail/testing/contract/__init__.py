@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
@@ -61,12 +62,31 @@ def check_memory_system(
             bench = Bench(factory, options or {}, Path(folder))
             work = _run(bench, chosen, timeout_seconds, progress)
             run = _with_models(bench, work) if asks_models else work
-            report = ContractReport(tuple(pool.submit(asyncio.run, run).result()))
+            report = ContractReport(tuple(pool.submit(_to_its_end, run).result()))
     finally:
         pool.stop()
     if raises and report.failed:
         raise ContractError(report)
     return report
+
+
+def _to_its_end(work: Coroutine[Any, Any, list[CheckResult]]) -> list[CheckResult]:
+    """Run the checks on a new loop, as `asyncio.run` does, but go on if a task of the system stops the loop."""
+    loop = asyncio.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        task = loop.create_task(work)
+        task.add_done_callback(lambda _: loop.stop())
+        while not task.done():
+            with suppress(SystemExit, KeyboardInterrupt):
+                loop.run_forever()
+        for left in (others := asyncio.all_tasks(loop)):
+            left.cancel()
+        loop.run_until_complete(asyncio.gather(*others, loop.shutdown_asyncgens(), return_exceptions=True))
+        return task.result()
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
 
 
 def _chosen(patterns: str) -> list[Check]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,9 @@ class Store:
 
     async def listing(self) -> tuple[Memory, ...]:
         """Return everything it holds."""
-        return memories_from(await self.call("get_all_memories"), "get_all_memories")
+        read = partial(memories_from, method="get_all_memories")
+        found: tuple[Memory, ...] = await self.lane.call("get_all_memories", self.system.get_all_memories, read=read)
+        return found
 
     async def texts(self) -> Counter[str]:
         """Return the texts of everything it holds."""
@@ -87,8 +90,9 @@ class Store:
     async def retrieve(self, query: str, k: int = 5) -> tuple[Memory, ...]:
         """Return what it retrieves, not cut to k."""
         asked_in = Conversation(f"{self.name}-query", ())
-        found, _ = await self.lane.read("retrieve_memories", self.system.retrieve_memories, query, asked_in, k)
-        return memories_from(found, "retrieve_memories")
+        method, read = self.system.retrieve_memories, partial(memories_from, method="retrieve_memories")
+        found, _ = await self.lane.read("retrieve_memories", method, query, asked_in, k, read=read)
+        return tuple(found)
 
     async def describe(self) -> dict[str, str]:
         """Return its description."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
-from engine_fakes import FAILED, PASSED, ExactJudge, Store, fact, names, question, said
+from engine_fakes import FAILED, PASSED, ExactJudge, Store, evidence, fact, names, question, said
 
-from pytest_memfail.core import STAGES, Ingest, Probe, Reply, StageResult
-from pytest_memfail.hosting import Shelf
+from pytest_memfail.core import STAGES, Ingest, Listing, Memory, Probe, Reply, StageResult
+from pytest_memfail.engine import Grader
+from pytest_memfail.hosting import DaemonPool, Shelf
 
 ONE = [Ingest(said(0))]
 
@@ -251,3 +254,20 @@ def test_the_conversation_of_a_query_has_the_time_at_which_it_is_asked(bench):
     when = datetime(2023, 5, 30, 23, 40, tzinfo=timezone.utc)
     names(bench.all(bench.begin(Watched, [*ONE, Probe((question(0, asked_at=when), question(1, [0])))])))
     assert seen == {fact(0): ((), when), fact(1): ((), None)}
+
+
+@pytest.mark.parametrize(
+    ("times", "name"),
+    [(("2024-03-11", "2024-06-02"), "correct"), (("1970", "1970"), "summary_error"), ((None, None), "correct")],
+)
+def test_a_fact_whose_entries_have_wrong_times_is_not_kept(times, name):
+    moved = replace(evidence(2)["e-1"], earlier=fact(0), is_dated=True)
+    held = Listing("s", tuple(Memory(fact(i), timestamp=when) for i, when in enumerate(times)))
+    grader = Grader(ExactJudge(), DaemonPool(1, "test"))
+    verdict = asyncio.run(grader.grade(question(1), [moved], held, held.memories, None))
+    assert verdict.name == name
+    if name == "summary_error":
+        assert verdict.label == "wrong_time"
+        assert verdict.facts[0].summary.reason == (
+            "its times put the earlier state last: 1970 for the earlier, 1970 for the current one"
+        )

@@ -22,6 +22,8 @@ STATED = [
 ]
 NOT_STATED = [
     f"Maria: {LINK.text}",
+    f"Notes of a long afternoon.\nMaria: It rained. {LINK.text}",
+    f"user: Why?\nassistant: {LINK.text}",
     f"It is not true that {LINK.text}",
     LINK.text.replace("rolls.", "rolls, but never on Sundays."),
     f'The game asks who says "{LINK.text}"',

@@ -379,7 +379,7 @@ class RestoresNothing(Sound):
         ("turns", OnlyUsers, "raised ValueError: role must be user; expected no error"),
         ("turns", NeedsMessages, "raised IndexError"),
         ("timestamps", NeedsTime, "raised AttributeError"),
-        ("timestamps", StampsNow, "which is now; expected the message's"),
+        ("timestamps", StampsNow, "expected the message's, to the day"),
         ("unicode", Ascii, "東京"),
         ("long-texts", Limited, "maximum context length"),
         ("long-texts", DropsLong, "of a message of 100000 characters nothing is in the 1 entry listed"),
@@ -512,3 +512,65 @@ def test_it_can_be_called_in_a_running_loop():
         return check_memory_system(AsyncSound, checks="round-trip")
 
     assert asyncio.run(main()).outcome("round-trip") == "passed"
+
+
+def timed(form):
+    """A sound system that lists its times in a form."""
+
+    class Timed(Sound):
+        def get_all_memories(self):
+            return [
+                {**note, "timestamp": note["timestamp"] and form(datetime.fromisoformat(note["timestamp"]))}
+                for note in self.notes
+            ]
+
+    return check_memory_system(Timed, checks="timestamps", raises=False).outcome("timestamps")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda when: when.date().isoformat(),
+        lambda when: when.timestamp(),
+        lambda when: when.astimezone(timezone.utc).isoformat(),
+        lambda when: f"{when:%d %B %Y}",
+        lambda when: f"{when:%A, %B %d, %Y at %I:%M %p}",
+        lambda when: f"{when:%m/%d/%y}",
+        lambda when: None,
+        lambda when: "",
+    ],
+)
+def test_a_time_may_have_any_form_that_names_the_day(form):
+    assert timed(form) == "passed"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda when: f"{when:%Y}",
+        lambda when: f"{when:%Y-%m}",
+        lambda when: f"{when:%B %Y}",
+        lambda when: "1970-01-01T00:00:00+00:00",
+        lambda when: 0,
+        lambda when: when.replace(year=when.year + 1).isoformat(),
+        lambda when: "some time ago",
+    ],
+)
+def test_a_time_that_names_another_day_or_none_is_a_fault(form):
+    assert timed(form) == "failed"
+
+
+def test_a_search_that_declares_other_texts_need_not_return_what_is_listed():
+    class Summarises(ListsSomethingElse):
+        search_rewrites = True
+
+    assert check_memory_system(Summarises, checks="listing", raises=False).failed == ()
+
+
+def test_a_system_that_stops_the_loop_is_checked_to_the_end():
+    class Stopping(Sound):
+        async def store_conversation(self, conversation):
+            asyncio.get_running_loop().stop()
+            super().store_conversation(conversation)
+
+    assert check_memory_system(Stopping, checks="round-trip,empty").failed == ()

@@ -1,0 +1,164 @@
+"""Entries: what a memory system returns becomes memories; whether a listing holds one, and whether their times are right."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from pytest_memfail.core.errors import WrongTypeError, one_line
+from pytest_memfail.core.model import MAX_K, Evidence, Listing, Memory
+
+TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
+TIME_NAMES: Final = ("timestamp", "created_at")
+EXPECTED: Final = "expected a list of strings, of mappings with a 'text', or of objects with a .text"
+SAME: Final = 0.8
+"""Share of an entry's words that another must contain to count as the same entry with a prefix or changed punctuation."""
+LEAST_CHARACTERS: Final = 20
+"""Shorter texts may be alike by chance."""
+
+
+def memories_of(value: object, method: str) -> tuple[Memory, ...]:
+    """Convert the value that `method` returned to memories.
+
+    Raises `WrongTypeError` naming the method, the type got and the type expected.
+    """
+    if value is None or isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise WrongTypeError(f"{method}() returned {_kind(value)}; {EXPECTED}")
+    memories = tuple(_memory(entry, i, method) for i, entry in zip(range(MAX_K + 1), value, strict=False))
+    if len(memories) > MAX_K:
+        raise WrongTypeError(f"{method}() returned more than {MAX_K:,} entries; expected a list that ends")
+    return memories
+
+
+def _memory(entry: object, i: int, method: str) -> Memory:
+    if isinstance(entry, str):
+        return Memory(entry)
+
+    def get(*names: str) -> Any:
+        """Return the first of these fields that the entry has; None if it has none."""
+        values = (entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None) for name in names)
+        return next((value for value in values if value is not None), None)
+
+    text = get(*TEXT_NAMES)
+    if not isinstance(text, str):
+        what = _kind(entry) if text is None else f"an entry whose text is {_kind(text)}"
+        raise WrongTypeError(f"{method}() returned {what} at index {i}; {EXPECTED}")
+    identity, score, metadata, when = get("id"), get("score"), get("metadata"), get(*TIME_NAMES)
+    return Memory(
+        text,
+        None if identity is None else str(identity),
+        _score(score, i, method),
+        when.isoformat() if isinstance(when, datetime) else None if when is None else str(when),
+        {str(k): str(v) for k, v in metadata.items()} if isinstance(metadata, Mapping) else {},
+    )
+
+
+def _score(score: Any, i: int, method: str) -> float | None:
+    if score is None:
+        return None
+    try:
+        number = float(score)  # numpy's scalars too
+    except (TypeError, ValueError, OverflowError):
+        raise WrongTypeError(
+            f"{method}() returned the score {one_line(repr(score), 40)} at index {i}; expected a number (higher is better) "
+            "or None"
+        ) from None
+    # a score that is not finite counts as no score: it ranks nothing, and JSON cannot hold it
+    return number if math.isfinite(number) else None
+
+
+def _kind(value: object) -> str:
+    name = type(value).__qualname__
+    value = value[:60] if isinstance(value, (str, bytes)) else value  # a whole store, perhaps
+    return name if value is None or name == "coroutine" else f"{name} {one_line(repr(value), 60)}"
+
+
+def is_listed(memory: Memory, listing: Listing) -> bool:
+    """Return whether the listing holds a retrieved entry: by id, by text, as a part of it, or by most of its words.
+
+    Systems add prefixes, and join entries.
+    """
+    texts, ids = _texts_and_ids(listing)
+    if memory.id in ids or memory.text in texts or _visible(memory.text, listing):
+        return True
+    return any(text in memory.text for text in texts if len(text) >= LEAST_CHARACTERS)
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Return the moment that a timestamp names, with a timezone (UTC if it names none); None if it cannot be read.
+
+    Reads ISO 8601 (of its short forms the day), seconds or milliseconds since 1970, and the dates of mails; a year or a month
+    is its beginning.
+    """
+    text = (text or "").strip().replace("Z", "+00:00")
+    if re.fullmatch(r"(19|20)\d\d(-\d\d)?", text):
+        text = f"{text}-01-01"[:10]
+    elif re.fullmatch(r"(19|20)\d{6}(\d{4}|\d{6})?", text):
+        text = f"{text[:4]}-{text[4:6]}-{text[6:8]}"
+    try:
+        if re.fullmatch(r"-?\d+(\.\d+)?", text):
+            seconds = float(text)
+            return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, timezone.utc)
+        with suppress(ValueError):
+            when = datetime.fromisoformat(text)
+            return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
+        when = parsedate_to_datetime(text)
+        return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
+    except (ValueError, TypeError, OverflowError, OSError, IndexError):
+        return None
+
+
+def wrong_times(fact: Evidence, listing: Listing) -> str | None:
+    """Return how the times of entries order a fact's earlier and current state wrongly; None if they do not, or have none."""
+    if not fact.is_dated or fact.earlier is None:
+        return None
+    old = _last(listing, fact.earlier, fact.stale_values, fact.source)
+    new = _last(listing, fact.source, (fact.value,) if fact.value else (), fact.earlier)
+    if old is None or new is None or new[0] > old[0]:
+        return None
+    return f"its times put the earlier state last: {old[1]} for the earlier, {new[1]} for the current one"
+
+
+def _last(listing: Listing, said: str, values: Sequence[str], other: str) -> tuple[datetime, str] | None:
+    """Return the last time of the entries that hold a statement and one of its values, and not the other statement."""
+    wanted, others = _long(_words(said)), _long(_words(other))
+    found = []
+    for memory, words in zip(listing.memories, _words_of(listing), strict=True):
+        if 2 * len(wanted & words) <= len(wanted) or (
+            others and 2 * len((others - wanted) & words) > len(others - wanted)
+        ):
+            continue
+        if (not values or any(_words(value) <= words for value in values)) and (when := moment_of(memory.timestamp)):
+            found.append((when, str(memory.timestamp)))
+    return max(found, default=None)
+
+
+def _long(words: set[str]) -> set[str]:
+    return {word for word in words if len(word) > 3} or words
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _visible(text: str, listing: Listing) -> bool:
+    wanted = _words(text)
+    need = SAME * len(wanted)
+    return bool(wanted) and any(len(wanted & words) >= need for words in _words_of(listing))
+
+
+@lru_cache(maxsize=8)
+def _words_of(listing: Listing) -> list[set[str]]:
+    return [_words(memory.text) for memory in listing.memories]
+
+
+@lru_cache(maxsize=8)
+def _texts_and_ids(listing: Listing) -> tuple[frozenset[str], frozenset[str | None]]:
+    memories = listing.memories
+    return frozenset(memory.text for memory in memories), frozenset(memory.id for memory in memories) - {None}
