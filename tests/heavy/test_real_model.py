@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -205,6 +207,10 @@ def test_mem0_extracts_with_it_and_is_replayed_without_it(tmp_path: Path) -> Non
         assert done.errors == [], done.output
         chats = [row for row in done.lines[-1]["models"] if row["model"] == NAME]
         assert sum(row["prompt_tokens"] for row in chats) > 8_000 * sum(row["calls"] for row in chats) > 0
+        with closing(sqlite3.connect(tmp_path / "replies.sqlite")) as kept:
+            texts = [text for (text,) in kept.execute("SELECT text FROM replies")]
+        is_cut = any(re.search(r'"finish_reason":\s*"length"', text) for text in texts)
+        assert ("was cut off at a limit of tokens" in " ".join(done.output.split())) is is_cut
     replayed = run(tmp_path, server, *MEM0, "--memfail-cache=only", record="b.jsonl")
     assert replayed.verdicts == done.verdicts, replayed.output
     assert replayed.spent("calls") == replayed.spent("failures") == 0
