@@ -234,9 +234,10 @@ class ModelClient:
 
     async def _called(self, request: Request) -> Completion:
         """Return a usable reply; request again if it is unusable, but nothing that would only repeat it."""
-        asked, advice = 0, ""
+        asked = 0
         while True:
             asked += 1
+            advice = ""
             reply: WireReply | None = None
             try:
                 reply = await self._sender.reply(request)
@@ -246,12 +247,13 @@ class ModelClient:
             except (ReplyError, RefusalError) as error:
                 reason: ModelCallError = error
             following: Request | None = request
-            if reply is not None and reply.finish_reason == "length":
+            if isinstance(reason, RefusalError) or reply is None:
+                pass
+            elif reply.finish_reason == "length":
                 following, advice = longer(request), CUT_OFF
-            elif reply is not None and reply.text.strip() and request.schema:
+            elif reply.text.strip() and request.schema:
                 following, advice = corrected(request, reply.text, str(reason)), NO_SCHEMA
             if asked > REPLY_RETRIES or following is None or isinstance(reason, RefusalError):
                 call = f"{request.stage}, {request.model} at {self.endpoint}, asked {times(asked)}"
-                advice = "" if isinstance(reason, RefusalError) else advice
                 raise type(reason)(f"{self._address.clean(reason, 300)} ({call}){advice}")
             request = following

@@ -23,6 +23,8 @@ class Waiting:
     begun: float
     since: float
     """When it was sent, or when a call sent before it was answered, if that is later."""
+    seconds: float
+    """How long to wait after that."""
 
 
 class Pace:
@@ -38,12 +40,12 @@ class Pace:
 
     @property
     def most_seconds(self) -> float:
-        """Return how long a call can take, its place in the endpoint's queue included."""
-        return QUEUE * (MOST_SECONDS if self._adapts else self.seconds)
+        """Return how long a call sent now can take, its place in the endpoint's queue included."""
+        return QUEUE * self.seconds
 
     def sent(self, now: float) -> Waiting:
         """Record a call; end it with `done`."""
-        call = Waiting(now, now)
+        call = Waiting(now, now, self.seconds)
         self._waiting.append(call)
         return call
 
@@ -53,7 +55,7 @@ class Pace:
         A server with few slots answers calls in the order of their arrival, so a call waits for those sent before it:
         while they are answered, it is queued, not lost.
         """
-        return min(call.since + self.seconds, call.begun + QUEUE * self.seconds)
+        return min(call.since + call.seconds, call.begun + QUEUE * call.seconds)
 
     def done(self, call: Waiting, now: float, *, answered: bool) -> None:
         """End a call."""
@@ -63,10 +65,13 @@ class Pace:
                 if other.begun >= call.begun:
                     other.since = now
 
-    def timed_out(self) -> None:
-        """Wait longer from now on, unless the user said how long."""
+    def timed_out(self, call: Waiting) -> None:
+        """Wait twice as long as this call did from now on, unless the user said how long.
+
+        Calls in flight together time out together, and count once.
+        """
         if self._adapts:
-            self.seconds = min(2 * self.seconds, MOST_SECONDS)
+            self.seconds = max(self.seconds, min(2 * call.seconds, MOST_SECONDS))
 
     def speed(self, stage: str, model: str, seconds: float) -> Speed:
         """Return how a reply's time compares with that of the first replies of its kind, and with the limit.

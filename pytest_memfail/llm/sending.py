@@ -182,7 +182,7 @@ class Sender:
         except Exception as error:
             if isinstance(error, asyncio.TimeoutError):
                 waited = self._pace.deadline(call) - call.begun
-                self._pace.timed_out()
+                self._pace.timed_out(call)
             outcome = explain(error, self._address, request.model, waited)
         else:
             self._is_alive()

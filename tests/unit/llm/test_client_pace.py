@@ -128,8 +128,13 @@ def test_failed_calls_do_not_make_others_wait_longer_and_no_call_waits_for_ever(
 def test_the_wait_grows_only_if_the_user_did_not_set_it() -> None:
     adaptive, fixed = Pace(None), Pace(30.0)
     for pace in (adaptive, fixed):
+        together = [pace.sent(0.0) for _ in range(4)]
+        for call in together:
+            pace.timed_out(call)
+    assert (adaptive.seconds, fixed.seconds) == (120.0, 30.0)
+    for pace in (adaptive, fixed):
         for _ in range(9):
-            pace.timed_out()
+            pace.timed_out(pace.sent(0.0))
     assert (adaptive.seconds, fixed.seconds) == (600.0, 30.0)
 
 
