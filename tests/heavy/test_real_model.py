@@ -58,9 +58,9 @@ class Run:
         stages = [stage for fact in facts for stage in fact.values() if isinstance(stage, dict)]
         return [stage["reason"] for stage in stages if stage.get("reason") is not None]
 
-    def spent(self, name: str, *stages: str) -> int:
+    def spent(self, name: str) -> int:
         """The sum of a column of the model calls."""
-        return sum(row[name] for row in self.lines[-1]["models"] if not stages or row["stage"] in stages)
+        return sum(row[name] for row in self.lines[-1]["models"])
 
 
 def run(folder: Path, server: Server, *options: str, record: str = "record.jsonl", **environment: str) -> Run:
@@ -113,10 +113,10 @@ def test_every_suite(server: Server, tmp_path: Path, suite: str, system: str, ro
     assert done.spent("calls") > 0
     if system == "bm25" and suite != "halumem":  # whose points are paraphrases
         assert "not_stored" not in done.verdicts.values()
-    # our account of the tokens is the server's own
     after = [server.counted(name) for name in ("prompt_tokens_total", "tokens_predicted_total")]
-    assert done.spent("prompt_tokens") - done.spent("cached_tokens") == after[0] - before[0]
-    assert done.spent("completion_tokens") == after[1] - before[1]
+    if not done.spent("failures"):  # the tokens of a reply that came too late are known to the server alone
+        assert done.spent("prompt_tokens") - done.spent("cached_tokens") == after[0] - before[0]
+        assert done.spent("completion_tokens") == after[1] - before[1]
 
     again = run(tmp_path, server, *asked, "--memfail-cache=only", record="b.jsonl")
     assert again.verdicts == done.verdicts
