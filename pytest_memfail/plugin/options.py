@@ -450,6 +450,15 @@ class Settings:
         record=lambda options, _: options,
         rerun=True,
     )
+    system_version = Option(
+        "TEXT",
+        "Version of what the plugin cannot see of the memory system, such as a server or a prompt file: a run of another version is "
+        "not resumed, and its kept stores are filled again",
+        a_name,
+        shared=True,
+        identifies="subject",
+        rerun=True,
+    )
     tasks = Option(
         "LIST",
         "Tasks to run, or parts of them (meme.cascade), names or globs separated by commas (default: all)",

@@ -13,6 +13,8 @@ from pytest_memfail.core import (
     ERROR,
     GRADED,
     MEMORY_FAILURES,
+    UNGRADED,
+    UNREAD,
     UNSURE,
     VERDICTS,
     Doubt,
@@ -35,6 +37,7 @@ from pytest_memfail.records import (
 )
 from pytest_memfail.results.statistics import clustered, wilson
 
+NOT_ENGLISH: Final = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL"
 MAX_ERROR_SHARE: Final = 0.1
 """Above this share of errors the rates of a run are no longer trusted (exit code 6)."""
 
@@ -277,7 +280,9 @@ def summarize(
             for suite in dict.fromkeys(suite_of.values())
         ),
     )
-    return summary.with_doubts(doubt for store in stores for doubt in store.doubts)
+    unread = sum(q.verdict == UNGRADED and any(fact.label == UNREAD for fact in q.facts) for q in asked)
+    language = Doubt(UNREAD, NOT_ENGLISH, unread, len(asked), "question")
+    return summary.with_doubts([language, *(doubt for store in stores for doubt in store.doubts)])
 
 
 def _by_k(
@@ -477,9 +482,9 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     misleading = [q.verdict for q in questions if q.kind == MISLEADING and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
     shares = [
-        q.shown_tokens / q.store_tokens if q.store_tokens else 0.0
+        q.shown_tokens / q.store_tokens
         for q in questions
-        if q.shown_tokens is not None and q.store_tokens is not None
+        if q.shown_tokens is not None and q.store_tokens  # an empty store has no share
     ]
     return Tally(
         name,

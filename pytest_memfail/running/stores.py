@@ -223,7 +223,7 @@ class Runtime:
         settings = self.run.settings
         if settings.reuse_stores is None:
             return None
-        about: dict[str, Any] = {"options": settings.system_options}
+        about: dict[str, Any] = {"options": settings.system_options, "version": settings.system_version}
         if (settings.assistant_turns and settings.model is not None) or self.run.system_models:
             from pytest_memfail._version import __version__
 
