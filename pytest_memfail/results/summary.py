@@ -26,7 +26,6 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.records import (
     MEMFAIL,
-    ErrorRecord,
     Gate,
     QuestionRecord,
     Rate,
@@ -239,20 +238,18 @@ def summarize(
     """
     asked = list({question.key: question for question in questions}.values())
     known = tasks or {}
-    names = dict.fromkeys([*(group for name, task in known.items() for group in task.groups(name))])
+    groups = (group for name, task in known.items() for group in task.groups(name))
+    by_group: dict[str, list[QuestionRecord]] = {group: [] for group in groups}
     for question in asked:
-        names.setdefault(question.group)
-    by_group: dict[str, list[QuestionRecord]] = {name: [] for name in names}
-    for question in asked:
-        by_group[question.group].append(question)
+        by_group.setdefault(question.group, []).append(question)
     tallies = {name: _tally(name, found) for name, found in by_group.items() if found}
     suite_of = {
         name: known[found[0].task].suite if found[0].task in known else MEMFAIL
         for name, found in by_group.items()
         if found
     }
-    asked_tasks = list(dict.fromkeys([*(name for name in known), *(q.task for q in asked)]))
-    asked_tasks = [name for name in asked_tasks if any(q.task == name for q in asked)]
+    found_tasks = {q.task: True for q in asked}
+    asked_tasks = [name for name in {**known, **found_tasks} if name in found_tasks]
     left_out = sum(known[name].left_out for name in asked_tasks if name in known)
     about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
     summary = Summary(
@@ -264,7 +261,7 @@ def summarize(
         replied=any(q.reply is not None for q in asked),
         protocol=protocol,
         record=record,
-        stopped=next((_stopped(q.error) for q in asked if q.error is not None and q.error.type in STOPPING), None),
+        stopped=next((STOPPING[e.type] or e.message for q in asked if (e := q.error) and e.type in STOPPING), None),
         unsure=sum(map(is_unsure, asked)),
         approximate=approximate,
         by_k=_by_k(by_group, suite_of, asked),
@@ -396,10 +393,6 @@ def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRec
         line=measure.line,
         unit=measure.unit,
     )
-
-
-def _stopped(error: ErrorRecord) -> str:
-    return STOPPING[error.type] or error.message
 
 
 def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord]) -> StoreFigures:
