@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         check_can_be_made,
         check_place,
         check_regular,
+        copy_folder,
         fingerprint,
         hold_lock,
         is_fresh,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         TestTaker,
         ToolCall,
     )
+    from pytest_memfail.core.refusals import refusal
     from pytest_memfail.core.secret_names import secret_strength
     from pytest_memfail.core.secrets import (
         KNOWN,
@@ -132,6 +134,7 @@ if TYPE_CHECKING:
         TRIVIAL_PASS,
         UNCONFIRMED,
         UNREACHED,
+        UNREAD,
         UNSURE,
         FactVerdict,
         StageResult,
@@ -166,6 +169,7 @@ __all__ = [
     "UNCONFIRMED",
     "UNGRADED",
     "UNREACHED",
+    "UNREAD",
     "UNSURE",
     "VACUOUS",
     "VERDICTS",
@@ -231,6 +235,7 @@ __all__ = [
     "check_place",
     "check_regular",
     "claim_of",
+    "copy_folder",
     "counted",
     "described_apart",
     "distractor_verdict",
@@ -258,6 +263,7 @@ __all__ = [
     "put_in_place",
     "question_verdict",
     "rank_of",
+    "refusal",
     "replacing",
     "secret_strength",
     "sources_of",
@@ -289,6 +295,7 @@ _HOMES = {
         "check_can_be_made",
         "check_place",
         "check_regular",
+        "copy_folder",
         "fingerprint",
         "hold_lock",
         "is_fresh",
@@ -303,6 +310,7 @@ _HOMES = {
     ),
     "claim": ("Claim", "Part", "claim_of"),
     "escape": ("escape_controls",),
+    "refusals": ("refusal",),
     "model": (
         "MAX_K",
         "Conversation",
@@ -391,6 +399,7 @@ _HOMES = {
         "TRIVIAL_PASS",
         "UNCONFIRMED",
         "UNREACHED",
+        "UNREAD",
         "UNSURE",
         "FactVerdict",
         "StageResult",

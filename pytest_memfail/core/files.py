@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import stat
 import tempfile
 import time
@@ -139,6 +140,29 @@ def write_all(handle: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(handle, view) :]
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder with its links as links; nothing outside of it is read, and pipes, sockets and devices are left out.
+
+    A link to an absolute path in the folder is made relative, so that the copy has it too. `target` may exist. Raises
+    `OSError` on failure, and if `source` is itself a link.
+    """
+    if source.is_symlink():
+        raise OSError(errno.ENOTDIR, "is a link, not a folder", str(source))
+
+    def others(folder: str, names: list[str]) -> set[str]:
+        modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
+        return {name for name, mode in modes if stat.S_IFMT(mode) not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)}
+
+    shutil.copytree(source, target, symlinks=True, ignore=others, dirs_exist_ok=True)
+    for link in [path for path in target.rglob("*") if path.is_symlink()]:
+        aim = link.readlink()
+        for root in (source.absolute(), source.resolve()):
+            if aim.is_relative_to(root):
+                link.unlink()
+                link.symlink_to(os.path.relpath(target / aim.relative_to(root), link.parent))
+                break
 
 
 def hold_lock(path: Path) -> int:

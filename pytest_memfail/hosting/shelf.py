@@ -22,6 +22,7 @@ from pytest_memfail.core import (
     SnapshotError,
     TimedOutError,
     UsageError,
+    copy_folder,
     json_of,
     mask_options,
     public,
@@ -93,7 +94,7 @@ class Shelf:
         try:
             manifest = json_of((place / MANIFEST).read_text(encoding="utf-8"))
             files, listing, finds = dict(manifest["files"]), str(manifest["listing"]), list(manifest["finds"])
-            shutil.copytree(place / DATA, into)
+            copy_folder(place / DATA, into)
         except (OSError, ValueError, KeyError, TypeError, shutil.Error) as error:
             raise _damaged(place, f"{type(error).__name__} in reading it") from error
         found = _files(into)  # check the copy: it is what will be restored
@@ -313,11 +314,14 @@ def _is_kept(name: str) -> bool:
 
 
 def _files(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    """Return a digest of each file below a folder; of a link, its target, because what lies outside may change."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            found[path.relative_to(folder).as_posix()] = f"link to {path.readlink()}"
+        elif path.is_file():
+            found[path.relative_to(folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
 
 
 def _damaged(place: Path, what: str) -> SnapshotError:

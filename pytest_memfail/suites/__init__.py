@@ -51,7 +51,7 @@ from pytest_memfail.suites.memfail.validate import (
     validate,
     words_of,
 )
-from pytest_memfail.suites.sampling import HAYSTACKS, Haystack, keep_questions, sample, sample_stores
+from pytest_memfail.suites.sampling import HAYSTACKS, Haystack, in_turn, keep_questions, sample, sample_stores
 
 __all__ = [
     "BUILT_IN",
@@ -85,6 +85,7 @@ __all__ = [
     "built_in_suite",
     "choose_suites",
     "find_custom",
+    "in_turn",
     "is_gerund",
     "keep_questions",
     "load_tasks",

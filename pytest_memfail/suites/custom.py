@@ -58,10 +58,21 @@ from pytest_memfail.core import (
     RowError,
     StorePlan,
     Task,
-    one_line,
 )
 from pytest_memfail.grading import content
-from pytest_memfail.reading import HALF, digest, half_character, is_chat, may_be_cut, place_of, read_chats, short, slug
+from pytest_memfail.reading import (
+    HALF,
+    YamlError,
+    digest,
+    half_character,
+    is_chat,
+    may_be_cut,
+    place_of,
+    read_chats,
+    read_yaml,
+    short,
+    slug,
+)
 from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.memfail import ID_PATTERN, Text
 from pytest_memfail.suites.places import better_said, elsewhere
@@ -307,42 +318,16 @@ def _content(path: Path) -> bytes:
         raise RowError(str(path), 1, "file", f"cannot be read ({error.strerror})") from None
 
 
-def _value(file: str, node: yaml.Node) -> object:
-    import yaml
-
-    line = node.start_mark.line + 1
-    try:
-        value = yaml.SafeLoader("").construct_document(node)
-    except yaml.MarkedYAMLError as error:
-        line = line if error.problem_mark is None else error.problem_mark.line + 1
-        raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
-    except RecursionError:
-        raise RowError(file, line, "file", "not a case (nested too deeply)") from None
-    except Exception as error:  # PyYAML passes on Python's errors, for a date in month 13 or an int without digits
-        raise RowError(file, line, "file", f"not YAML ({type(error).__name__}: {one_line(error)})") from None
-    if (cut := half_character(value)) is not None:
-        raise RowError(file, _line_of(node, cut), place_of(cut) or "file", HALF)
-    return value
-
-
 def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
     """Yield the documents of a YAML file, each with its node."""
-    import yaml
-
-    file = str(path)
     try:
-        nodes = list(yaml.compose_all(content.decode("utf-8"), Loader=yaml.SafeLoader))
-    except UnicodeDecodeError as error:
-        raise RowError(file, 1, "file", f"not UTF-8 ({error.reason})") from None
-    except yaml.MarkedYAMLError as error:
-        line = 1 if error.problem_mark is None else error.problem_mark.line + 1
-        raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
-    except yaml.YAMLError as error:
-        raise RowError(file, 1, "file", f"not YAML ({one_line(error)})") from None
-    except RecursionError:
-        raise RowError(file, 1, "file", "not a case (nested too deeply)") from None
-    for node in nodes:
-        yield node, None if node is None else _value(file, node)
+        documents = read_yaml(content)
+    except YamlError as error:
+        raise RowError(str(path), error.line, "file", error.problem) from None
+    for node, value in documents:
+        if (cut := half_character(value)) is not None:
+            raise RowError(str(path), _line_of(node, cut), place_of(cut) or "file", HALF)
+        yield node, value
 
 
 def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]:

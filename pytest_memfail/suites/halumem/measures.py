@@ -100,11 +100,15 @@ def _is_searched(question: Finished) -> bool:
 
 
 def _mean(values: Sequence[float | None], over: Over, weights: Sequence[float] | None = None) -> Score:
-    """Return the weighted mean of the values; None counts as 0 (`all`) or is left out (`valid`)."""
+    """Return the weighted mean of the values; None, an error, counts as 0 (`all`) or is left out (`valid`).
+
+    Of errors alone there is no mean: nothing was judged.
+    """
+    errors = sum(value is None for value in values)
+    if errors == len(values):
+        return Score(None, errors, lacks=f"all {errors} ended with an error" if errors else "nothing to count")
     used = weights or [1.0] * len(values)
     weighing = [w for v, w in zip(values, used, strict=True) if over == "all" or v is not None]
-    if values and all(v is None for v in values):  # 0 would say that the memory failed
-        return Score(None, 0, lacks=f"all {len(values)} ended with an error")
     if not sum(weighing):
         return Score(None, len(weighing), lacks="nothing to count")
     total = sum(w * v for v, w in zip(values, used, strict=True) if v is not None)

@@ -435,6 +435,7 @@ def test_the_closest_entries_share_the_rarest_words():
     )
     assert ranking.closest("A dog and a mail carrier", 2) == [1, 2]
     assert ranking.closest("They barked at Dogs", 1) == [4]
+    assert Ranking(["用户想学做面包。", "用户的弟弟在码头修船。"]).closest("弟弟在哪里修船？", 1) == [1]
     assert ranking.closest("nothing shared", 3) == [0, 1, 2]
     assert ranking.closest("", 10) == [0, 1, 2, 3, 4]
 

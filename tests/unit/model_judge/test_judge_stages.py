@@ -344,6 +344,28 @@ def test_the_cascade_asks_the_model_all_that_the_rules_are_unsure_of():
     assert len(asked.requests) == 3
 
 
+def test_the_cascade_asks_the_model_what_the_rules_cannot_read():
+    evidence = replace(
+        CASES["preference"].evidence,
+        kind="fact",
+        text="Isst gern Rüben.",
+        source="Meine Schwester isst jeden Abend gern Rüben.",
+    )
+    store = listing("Abends gibt es für die Schwester oft Rüben.", "Der Nutzer sucht eine neue Wohnung.")
+
+    async def work(model):
+        judge = cascade(model)
+        return [
+            await judge.storage(evidence, store),
+            await judge.summary(evidence, store),
+            await judge.storage(evidence, listing(evidence.source)),
+        ]
+
+    asked = run(work, lambda request: stored(True, True, [1], outdated=False))
+    assert [result.outcome for result in asked.result] == ["passed"] * 3
+    assert len(asked.requests) == 1  # the third states it word for word
+
+
 def test_a_cascade_of_two_protocols_is_refused():
     from pytest_memfail.judges import OfflineJudge
     from pytest_memfail.judges.cascade import CascadeJudge

@@ -202,6 +202,17 @@ def test_nothing_to_count_is_said_and_is_no_zero(name, text):
     assert value(name, []) == text
 
 
+def test_errors_alone_are_no_zero():
+    assert value("recall", [point(None)]) == value("recall_valid", [point(None)]) == "all 1 ended with an error"
+    assert value("weighted_recall", [point(None), point(None)]) == "all 2 ended with an error"
+    assert value("fmr", [distractor(None)]) == "all 1 ended with an error"
+    asked = [point(2), added(1, 2, 1, 2), qa(None), qa(None)]  # the test-taker failed
+    assert [value(f"qa_{name}", asked) for name in ("correct", "hallucination", "omission")] == [
+        "all 2 ended with an error"
+    ] * 3
+    assert value("f1", [point(None), added(1, 2, 1, 2)]) == "all 1 ended with an error"
+
+
 @pytest.mark.parametrize(
     ("recall", "precision", "f1"),
     [
