@@ -41,6 +41,11 @@ class Recorded:
     added: Listing | None = None
     """What its conversation added to the store, if it is judged by that."""
 
+    @property
+    def judged_by(self) -> Listing:
+        """The memories by which storage and summary are judged."""
+        return self.added if self.added is not None and self.trace.question.of_additions else self.listing
+
 
 def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
     """Return the questions of a record that can be judged, without those that were errors.
