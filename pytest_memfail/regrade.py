@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_memfail.calibration import judge_all
@@ -72,14 +72,7 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
         if (place := (store.task, store.store)) in plans
     }
     found = []
-    added: dict[tuple[str, str, str], Listing] = {}  # by conversation; questions without a search were shown all of it
-    for asked in record.questions:
-        question = questions.get((asked.task, asked.store, asked.question))
-        if asked.verdict != ERROR and question is not None and needs_additions(question) and not searches(question):
-            memories = tuple(entry.memory for entry in asked.retrieved)
-            added[asked.task, asked.store, question.keys["conversation"]] = Listing(
-                asked.store, memories, asked.listing
-            )
+    added = _additions(record, questions)
     for asked in record.questions:
         if asked.verdict == ERROR:
             continue
@@ -180,6 +173,24 @@ def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, Past]:
         for number, memories in store.by_probe.items()
         if 0 <= number < len(conversations)  # a damaged record may have any number
     }
+
+
+def _additions(
+    record: Loaded, questions: Mapping[tuple[str, str, str], Question]
+) -> dict[tuple[str, str, str], Listing]:
+    """Return what each conversation added: the record has it as what its questions without a search were shown.
+
+    The points of early records were shown nothing, so the longest counts.
+    """
+    found: dict[tuple[str, str, str], Listing] = {}
+    for asked in record.questions:
+        question = questions.get((asked.task, asked.store, asked.question))
+        if asked.verdict == ERROR or question is None or not needs_additions(question) or searches(question):
+            continue
+        key = (asked.task, asked.store, str(question.keys.get("conversation", "")))
+        if key not in found or len(found[key].memories) < len(asked.retrieved):
+            found[key] = Listing(asked.store, tuple(entry.memory for entry in asked.retrieved), asked.listing)
+    return found
 
 
 def _trace(asked: QuestionRecord, question: Question) -> Trace:
