@@ -99,7 +99,7 @@ class Verdict:
     vacuous: bool = False
     """Passed only because there was nothing to misuse: the essay of a misleading question, or a retracted state."""
     credited: bool | None = None
-    """Whether the raw answer matched, even if a fact failed (option letters); None if there is none."""
+    """Whether the answer is right, even if a fact failed; False for a trivial pass, None if that was not judged."""
     label: str | None = None
     score: float | None = None
     """The score of the answer, even if a fact failed; None if it has none."""
@@ -156,7 +156,8 @@ def question_verdict(
     if misleading and name in (NOT_STORED, NOT_RETRIEVED):
         return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
     if facts and all(fact.vacuous for fact in facts):
-        return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
+        kept = answer if keeps_answer else UNREACHED
+        return Verdict(CORRECT, tuple(facts), kept, vacuous=True, credited=credited, score=score)
     label = next((s.label for f in facts for s in (f.storage, f.summary, f.retrieval) if s.label), None)
     if name == CORRECT:
         name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)

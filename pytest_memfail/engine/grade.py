@@ -56,6 +56,14 @@ class Needed(NamedTuple):
     """A verdict, or `error`."""
     held: bool | None = None
     """Whether memory held the question's facts."""
+    credited: bool | None = None
+    """Whether it was answered right, even if a fact failed; None if the verdict decides."""
+
+    @property
+    def is_right(self) -> bool | None:
+        """Return whether it was answered right; None if nobody judged that."""
+        right = True if self.verdict == CORRECT else False if self.verdict in FAILURES else None
+        return right if self.credited is None else self.credited
 
 
 class Grader:
@@ -92,7 +100,6 @@ class Grader:
 
         Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict.
         """
-        names = {one.verdict for one in needed}
         was_held = all(one.held is True for one in needed) if needed else None
         facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
         held = all(fact.name == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
@@ -100,15 +107,21 @@ class Grader:
         if ADDED_STAGE in question.stages:
             return await self._added(question, shown)
         if "answer" not in question.stages:
-            is_open = any(stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
-            answer = NEEDS_MODEL if is_open else NOT_ASKED
+            is_estimate = any(
+                stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval)
+            )
+            answer = NEEDS_MODEL if is_estimate else NOT_ASKED
         elif held or reply is not None:
-            settles = await self._settles(question)
-            if held or settles or (question.is_independent and reply is not None):
+            counts = (question.is_independent and reply is not None) or await self._settles(question)
+            if held or counts:
                 answer = await self._ask("answer", question, evidence, reply)
-            if settles and answer.outcome in ("passed", "failed"):
+            if counts and answer.outcome in ("passed", "failed"):
                 credited = answer.outcome == "passed"
-        before = False if names & set(FAILURES) else True if names == {CORRECT} else None
+        known = [one.is_right for one in needed]
+        before = False if False in known else True if needed and all(known) else None
+        is_open = before is None and any(one.verdict == ERROR for one in needed)
+        if credited and (before is False or is_open):
+            credited = None if is_open else False
         verdict = question_verdict(
             facts,
             answer,
@@ -117,7 +130,7 @@ class Grader:
             passed_before=before,
             keeps_answer=question.is_independent,
         )
-        if verdict.name == CORRECT and before is None and ERROR in names:
+        if verdict.name == CORRECT and is_open:
             reason = f"must have been right before, and was an error: {', '.join(question.needs)}"
             return Verdict(UNGRADED, verdict.facts, StageResult("ungraded", reason))
         return verdict

@@ -305,7 +305,9 @@ class StoreRun:
             # wait without cancelling the needed question if this one is cancelled
             await asyncio.wait({asyncio.wrap_future(first := self._first[key])})
             verdict = None if first.cancelled() else first.result().verdict
-            found.append(Needed(ERROR) if verdict is None else Needed(verdict.name, verdict.memory_held))
+            found.append(
+                Needed(ERROR) if verdict is None else Needed(verdict.name, verdict.memory_held, verdict.credited)
+            )
         return found
 
     async def _ask_all(self, asks: list[Ask], listing: Listing) -> None:

@@ -112,7 +112,7 @@ class Run:
 
         place = unit.task.name, unit.plan.id
         return {
-            (q.question, q.k): Needed(q.verdict, q.memory_held)
+            (q.question, q.k): Needed(q.verdict, q.memory_held, q.credited)
             for q in self.kept.questions.values()
             if (q.task, q.store) == place
         }

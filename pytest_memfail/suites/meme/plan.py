@@ -129,6 +129,7 @@ class _Plan:
                 stratum=self.episode.domain + (f" {item.hops}-hop" if item.hops else ""),
                 part=part,
                 needs=needs,
+                is_independent=True,
                 asked_at=block.timestamp,
                 cluster=self.episode.episode_id,
                 keys=facts.keys(moment),
