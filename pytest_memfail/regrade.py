@@ -116,7 +116,7 @@ def regrade(
         grader = graders.setdefault((task, store), Grader(judge, pool))
         needed = [by_key[key] for name in case.trace.question.needs if (key := (task, store, name, k)) in by_key]
         before = [await one(other, pool) for other in needed]
-        return await _judge(grader, case, [Needed(q.verdict, q.memory_held, q.credited) for q in before])
+        return await _judge(grader, case, [Needed.of(q.verdict, q.memory_held, q.credited, q.answer and q.answer.outcome) for q in before])
 
     return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 

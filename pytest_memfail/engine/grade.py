@@ -59,6 +59,14 @@ class Needed(NamedTuple):
     credited: bool | None = None
     """Whether it was answered right, even if a fact failed; None if the verdict decides."""
 
+    @classmethod
+    def of(cls, verdict: str, held: bool | None, credited: bool | None, answer: str | None) -> Needed:
+        """Return the outcome of a finished question; `answer` is the outcome of its answer stage, if it has one.
+
+        An answer that was asked for and left open says nothing, even if a fact failed.
+        """
+        return cls(UNGRADED if answer == "ungraded" else verdict, held, credited)
+
     @property
     def is_right(self) -> bool | None:
         """Return whether it was answered right; None if nobody judged that."""

@@ -306,7 +306,9 @@ class StoreRun:
             await asyncio.wait({asyncio.wrap_future(first := self._first[key])})
             verdict = None if first.cancelled() else first.result().verdict
             found.append(
-                Needed(ERROR) if verdict is None else Needed(verdict.name, verdict.memory_held, verdict.credited)
+                Needed(ERROR)
+                if verdict is None
+                else Needed.of(verdict.name, verdict.memory_held, verdict.credited, verdict.answer.outcome)
             )
         return found
 
