@@ -42,11 +42,11 @@ NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 
 
 class Past(NamedTuple):
-    """An earlier listing of the store."""
+    """What the store held earlier: a listing, or what it said that some conversations added."""
 
     listing: Listing
     conversations: Collection[str]
-    """Ids of the conversations that were stored before it."""
+    """Ids of the conversations whose facts it may hold."""
 
 
 class Needed(NamedTuple):

@@ -286,7 +286,7 @@ class Reporting:
         if isinstance(record, StoreRecord):
             # a page holds all listings at once in any case; without one, only the file holds them
             has_page = any(path.suffix == ".html" for path in self._run.settings.reports)
-            self._stores.append(record if has_page else replace(record, listings=(), history=()))
+            self._stores.append(record if has_page else replace(record, listings=(), history=(), extracted=()))
         else:
             self._questions[record.id] = record
 

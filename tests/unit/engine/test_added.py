@@ -125,3 +125,62 @@ def test_what_is_no_list_of_memories_is_an_error(make_bench, returned):
     bench = make_bench(judge=AddedJudge())
     results = bench.all(bench.begin(Wrong, STEPS))
     assert "extracted_since() returned" in str(results[0].error)
+
+
+# -- what was replaced before any listing could show it ------------------------------------------------------------------
+
+
+class Replacing(Store):
+    """Keeps only the last conversation, and says what each one added."""
+
+    def store_conversation(self, conversation):
+        self.texts = []
+        super().store_conversation(conversation)
+
+    def extracted_since(self, conversation):
+        return [message.content for message in conversation.messages]
+
+    def snapshot(self, path):
+        (path / "texts.json").write_text(json.dumps(self.texts), encoding="utf-8")
+
+    def restore(self, path):
+        self.texts = json.loads((path / "texts.json").read_text(encoding="utf-8"))
+
+
+REPLACED = (Ingest(said(0)), Ingest(said(1)), Ingest(said(2)), Probe((question(0), question(2), question(7))))
+
+
+def labels(make_bench, system, **more):
+    bench = make_bench()
+    run = bench.begin(system, REPLACED, **more)
+    found = [(result.verdict.name, result.verdict.label) for result in bench.all(run)]
+    return found, bench.finish(run)
+
+
+def test_a_fact_that_was_replaced_between_two_probes_was_stored_at_some_time(make_bench):
+    found, report = labels(make_bench, Replacing)
+    assert found == [("not_stored", "lost_later"), ("correct", None), ("not_stored", None)]
+    assert [[m.text for m in one.memories] for one in report.extracted] == [[said(i).text for i in range(3)]]
+
+    class Silent(Replacing):
+        extracted_since = None
+
+    assert labels(make_bench, Silent)[0] == [("not_stored", None), ("correct", None), ("not_stored", None)]
+
+
+def test_an_addition_shows_only_facts_of_its_own_conversations(make_bench):
+    """A value that was named earlier, as a possibility, was not stored before it was told."""
+    steps = (Ingest(said(1, said(0).text)), Probe(()), Ingest(said(0, "x")), Ingest(said(2)), Probe((question(0),)))
+    bench = make_bench()
+    result = bench.get(bench.begin(Replacing, steps), "q-0@5")
+    assert (result.verdict.name, result.verdict.label) == ("not_stored", None)
+
+
+def test_a_restored_store_says_that_it_cannot_know_what_was_replaced(make_bench, tmp_path):
+    shelf = Shelf(tmp_path / "kept", "replacing", {})
+    assert labels(make_bench, Replacing, shelf=shelf)[1].doubts == []
+    found, report = labels(make_bench, Replacing, shelf=shelf)
+    assert report.restored
+    assert found[0] == ("not_stored", None)
+    assert [doubt.kind for doubt in report.doubts] == ["restored-additions"]
+    assert not report.doubts[0].is_fatal
