@@ -332,13 +332,6 @@ def test_a_kept_store_is_restored_for_the_hidden_question_too(make_bench, tmp_pa
 # -- answers that count whatever became of the facts ---------------------------------------------------------------------
 
 
-class Taker:
-    """Answers every question."""
-
-    def answer(self, question, shown):
-        return Reply("yes")
-
-
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
