@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_memfail.grading.answers import asserts, contains, f1, longest_run, ordered, share, verbatim
+from pytest_memfail.grading.answers import asserts, contains, f1, longest_run, names, ordered, same, share, verbatim
 from pytest_memfail.grading.finders import Entries, Hit, entries_of
 from pytest_memfail.grading.text import (
     content,
@@ -35,7 +35,9 @@ __all__ = [
     "marks_past",
     "marks_present",
     "marks_removal",
+    "names",
     "ordered",
+    "same",
     "sentences",
     "share",
     "verbatim",

@@ -5,15 +5,40 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 _QUOTES: Final = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"}
 )
-_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_WORD: Final = re.compile(
+    r"(?:(?<![^\s(\[])-)?\d+(?:[.:]\d+)*(?:\+(?!\w))?|[^\W\d_][^\W_]*(?:'[^\W_]+)*(?:(?:\+\+?|#)(?!\w))?"
+)
+"""A number with its sign, decimals and "+" (10:40, -3.5, 50+), or a word ("C++" is not "C")."""
+_REWRITES: Final = tuple(
+    (re.compile(pattern), said)
+    for pattern, said in (
+        (r"(?<=\d),(?=\d{3}(?!\d))", ""),
+        (r"%", " percent "),
+        (r"\$", " dollar "),
+        (r"\u20ac", " euro "),
+        (r"&|(?<=\s)\+(?=\s)|(?<=[^\W\d_])\+(?=[^\W\d_])", " and "),
+        (r"(?i)\bcan(?:'t|not)\b", "can not"),
+        (r"(?i)\bwon't\b", "will not"),
+        (r"(?i)n't\b", " not"),
+    )
+)
+"""Spellings of the same, in the order in which they are made alike."""
+_UNITS: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_NUMBERS: Final = {word: n for n, word in enumerate(_UNITS)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+NEGATIONS: Final = frozenset("not no never without neither nor non none nobody nothing".split())
 _BREAK: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
 _TITLES: Final = frozenset("dr mr mrs ms st prof no vs e.g i.e".split())
-_CLAUSE: Final = re.compile(r"[,;:()]|\s-+\s")
+_CLAUSE: Final = re.compile(r"[;()]|[,:](?!\d)|(?<!\d)[,:]|\s-+\s")
+_MARK: Final = re.compile(r"[.,;:!?()\[\]\n]|\s-+\s")
 
 STOP_WORDS: Final = frozenset(
     "a an and any are as at be been but by can do for from had has have he her hers him his i if in into is it its me my "
@@ -38,13 +63,44 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui" else word
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, without endings of possessives and plurals.
+class Term(NamedTuple):
+    """A word of a text, as words are compared."""
 
-    >>> words("Dorrit's moped, Tuesdays at 10:40")
-    ['dorrit', 'moped', 'tuesday', 'at', '10', '40']
+    word: str
+    is_name: bool
+    """Whether the text writes it with a capital letter."""
+    starts: bool
+    """Whether a mark such as a comma, a colon, a bracket or a dash stands before it."""
+
+
+def terms(text: str) -> list[Term]:
+    """Return the words of a text: in lower case, numbers as digits, "&" and "+" as "and", without plural endings."""
+    text = text.translate(_QUOTES)
+    for pattern, said in _REWRITES:
+        text = pattern.sub(said, text)
+    found: list[Term] = []
+    tens = end = 0
+    for match in _WORD.finditer(text):
+        raw, starts, end = match[0], bool(_MARK.search(text[end : match.start()])), match.end()
+        word = _stem(raw.casefold())
+        if (number := _NUMBERS.get(word)) is not None:
+            if tens and 0 < number < 10:
+                starts = found.pop().starts
+            word, tens = str(number + (tens if 0 < number < 10 else 0)), number if number > 19 else 0
+        else:
+            tens = 0
+            word = word[1:] if word[0] == "0" and word[1:2].isdigit() and ":" in word else word
+        found.append(Term(word, raw[0].isupper(), starts))
+    return found
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without endings of possessives and plurals, and numbers as digits.
+
+    >>> words("Dorrit's moped, Tuesdays at 10:40, two + 3.5")
+    ['dorrit', 'moped', 'tuesday', 'at', '10:40', '2', 'and', '3.5']
     """
-    return [_stem(word) for word in _WORD.findall(text.translate(_QUOTES).casefold())]
+    return [term.word for term in terms(text)]
 
 
 def content(text: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pytest_memfail.core import RowError
-from pytest_memfail.grading import contains, fold, marks_removal, sentences, verbatim
+from pytest_memfail.grading import fold, marks_removal, names, sentences, verbatim
 from pytest_memfail.reading import JsonRow, read_json_rows, short
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]
@@ -262,7 +262,7 @@ class Episode(_Model):
 
 def states(text: str, value: str) -> bool:
     """Return whether a text contains a value, verbatim or by its words."""
-    return bool(value) and (verbatim(value, text) or contains(value, text))
+    return bool(value) and (verbatim(value, text) or names(value, text))
 
 
 def read_episodes(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], str]:

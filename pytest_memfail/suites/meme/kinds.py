@@ -23,6 +23,7 @@ from pytest_memfail.grading import (
     marks_past,
     marks_present,
     marks_removal,
+    names,
     ordered,
     share,
     verbatim,
@@ -254,7 +255,7 @@ def grade_tracking(question: Question, evidence: Sequence[Evidence], reply: str)
     steps = _gold(question)
     if (run := longest_run(steps, reply)) == len(steps):
         return _passed("the reply names all values in their order")
-    if all(contains(step, reply) for step in steps):
+    if all(names(step, reply) for step in steps):
         return None
     return _failed(f"the reply names at most {run} of {len(steps)} values in their order", missing=steps)
 
@@ -278,7 +279,7 @@ def grade_absence(question: Question, evidence: Sequence[Evidence], reply: str) 
 def grade_deletion(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:
     """Fail the deleted value."""
     old = [question.keys["old"], *(value for fact in evidence for value in fact.stale_values)]
-    if any(contains(value, reply) or verbatim(value, reply) for value in old):
+    if any(names(value, reply) or verbatim(value, reply) for value in old):
         return _failed("the reply has the deleted value", LEAKED)
     return None
 
