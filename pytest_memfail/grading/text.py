@@ -178,6 +178,23 @@ is_hypothetical: Final = _marker(
 )
 """`is_hypothetical(text)`: whether a clause describes a possibility."""
 
+marks_idea: Final = _marker(
+    [
+        "mention(?:ed|s)?|consider(?:ed|s|ing)?|suggest(?:ed|s|ing|ion)?|recommend(?:ed|s|ing|ation)?|discuss(?:ed|es|ing)?",
+        "propos(?:ed|es|ing|al)|planned|planning|look(?:ed|s|ing)? (?:at|into)|prefer(?:s|red)?|likes?|wants?|hopes?|exists as",
+        "candidate|option|alternative|for sale|somebody|someone",
+    ]
+)
+"""`marks_idea(text)`: whether a text names something only as an idea, a plan or a wish."""
+marks_other: Final = _marker(
+    [
+        "(?:sister|brother|mother|father|mom|mum|dad|aunt|uncle|cousin|grand(?:mother|father|ma|pa|parents)|gran|son|daughter|"
+        "parents|in-laws?|friend|neighbou?r|roommate|flatmate|boss|manager|colleague|coworker|co-worker|classmate|competitor|"
+        "vendor|supplier|client|customer|rival|assistant|landlord|stranger|ex|wife|husband|partner)(?:'s|s')?"
+    ]
+)
+"""`marks_other(text)`: whether a text speaks of somebody besides the user."""
+
 
 def is_doubtful(text: str) -> bool:
     """Return whether an answer states a value as uncertain, or as a past state."""

@@ -23,7 +23,16 @@ from pytest_memfail.core import (
     StorePlan,
     Task,
 )
-from pytest_memfail.grading import fold, is_hypothetical, marks_condition, marks_removal, same, sentences, words
+from pytest_memfail.grading import (
+    content,
+    fold,
+    is_hypothetical,
+    marks_condition,
+    marks_removal,
+    same,
+    sentences,
+    words,
+)
 from pytest_memfail.reading import JsonRow, digest
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type, states
 
@@ -358,8 +367,12 @@ class _Facts:
             )
             names = [name for name in dict.fromkeys(names) if name and not same(name, holds)]
             # only stated information can be lost
-            named = set(words(" ".join(names))) & set(words(statement.source))
-            is_stated = bool(named) and marks_condition(statement.source)
+            said = set(words(statement.source))
+            names = names[:1] + [name for name in names[1:] if content(name) & said]
+            own = [s for s in sentences(statement.source) if states(s, holds)]
+            is_stated = bool(content(" ".join(names)) & said) and (
+                marks_condition(statement.source) or any(states(s, name) for s in own for name in names[1:])
+            )
             yield self._evidence(
                 "dependency",
                 target,
