@@ -53,8 +53,8 @@ def same(one: str, other: str) -> bool:
     >>> same("paired (primary + secondary)", "Paired: primary and secondary"), same("two weeks", "3 weeks")
     (True, False)
     """
-    first = _joined(words(one))
-    return bool(first) and first == _joined(words(other))
+    first = joined(words(one))
+    return bool(first) and first == joined(words(other))
 
 
 def contains(value: str, answer: str) -> bool:
@@ -161,20 +161,27 @@ def longest_run(values: Sequence[str], answer: str) -> int:
 
 def places(value: str, said: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the first and last place of each stretch of words that is the value (see `same`)."""
-    wanted = _joined(words(value))
-    kept = [at for at, word in enumerate(said) if word not in _SKIPPED] if wanted else []
-    for number, first in enumerate(kept):
-        found = ""
-        for last in kept[number:]:
-            found += _fenced(said[last])
-            if not wanted.startswith(found):
-                break
-            if found == wanted:
-                yield first, last
-                break
+    wanted = joined(words(value))
+    for first in range(len(said)):
+        if (last := stretch(wanted, said, first)) is not None:
+            yield first, last
 
 
-def _joined(value: Sequence[str]) -> str:
+def stretch(wanted: str, said: Sequence[str], first: int) -> int | None:
+    """Return the last place of the stretch from `first` whose words, joined, are `wanted`; None if they are not."""
+    if said[first] in _SKIPPED or not wanted:
+        return None
+    found = ""
+    for last in range(first, len(said)):
+        found += joined(said[last : last + 1])
+        if not wanted.startswith(found):
+            return None
+        if found == wanted:
+            return last
+    return None
+
+
+def joined(value: Sequence[str]) -> str:
     """Return the words of a value as one text, in which "on call" and "oncall" are the same, and "1 2" and "12" are not."""
     return "".join(_fenced(word) for word in value if word not in _SKIPPED)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from pytest_memfail.grading.answers import REACH, denied, fits, places
+from pytest_memfail.grading.answers import REACH, denied, fits, joined, stretch
 from pytest_memfail.grading.text import NEGATIONS, Term, clauses, content, fold, sentences, terms, words
 
 SLACK = 4
@@ -72,12 +72,12 @@ class Entries:
 
     def _spelled(self, value: str) -> list[Hit]:
         """Return the places of a value that is spelled with other hyphens or blanks ("on-call", "oncall")."""
-        found = []
-        for entry, start in enumerate(self._starts):
-            said = self._terms[start : self._stop(entry)]
-            for first, last in places(value, [term.word for term in said]):
-                if not denied(said, first, last, ended=False):
-                    found.append(Hit(entry, start + first, start + last, 1.0))
+        wanted, found = joined(words(value)), []
+        begins = (at for word, places in self._places.items() if wanted.startswith(word) for at in places)
+        for first in sorted(begins):
+            entry, last = bisect_right(self._starts, first) - 1, stretch(wanted, self._words, first)
+            if last is not None and last < self._stop(entry) and not denied(self._terms, first, last, ended=False):
+                found.append(Hit(entry, first, last, 1.0))
         return found
 
     def _within(

@@ -28,6 +28,8 @@ _REWRITES: Final = tuple(
     )
 )
 """Spellings of the same, in the order in which they are made alike."""
+_REWRITTEN: Final = re.compile(r"[%$\u20ac&+']|\d,\d|cannot", re.I)
+"""What a text has that is rewritten: a cheap test first."""
 _UNITS: Final = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
@@ -73,10 +75,11 @@ class Term(NamedTuple):
     """Whether a mark such as a comma, a colon, a bracket or a dash stands before it."""
 
 
-def terms(text: str) -> list[Term]:
+@lru_cache(maxsize=16384)
+def terms(text: str) -> tuple[Term, ...]:
     """Return the words of a text: in lower case, numbers as digits, "&" and "+" as "and", without plural endings."""
     text = text.translate(_QUOTES)
-    for pattern, said in _REWRITES:
+    for pattern, said in _REWRITES if _REWRITTEN.search(text) else ():
         text = pattern.sub(said, text)
     found: list[Term] = []
     tens = end = 0
@@ -91,7 +94,7 @@ def terms(text: str) -> list[Term]:
             tens = 0
             word = word[1:] if word[0] == "0" and word[1:2].isdigit() and ":" in word else word
         found.append(Term(word, raw[0].isupper(), starts))
-    return found
+    return tuple(found)
 
 
 def words(text: str) -> list[str]:
@@ -113,7 +116,11 @@ def sentences(text: str) -> list[str]:
     """Return the sentences of a text; a line ends a sentence, and a title such as "Dr." does not."""
     parts: list[str] = []
     for part in _BREAK.split(text):
-        last = parts[-1].rstrip(".").rpartition(" ")[2].casefold() if parts and parts[-1].endswith(".") else ""
+        last = (
+            parts[-1].rstrip(".").rpartition(" ")[2].lstrip("([\"'").casefold()
+            if parts and parts[-1].endswith(".")
+            else ""
+        )
         if last in _TITLES:
             parts[-1] += f" {part}"
         elif part.strip():
@@ -178,6 +185,13 @@ is_hypothetical: Final = _marker(
 )
 """`is_hypothetical(text)`: whether a clause describes a possibility."""
 
+marks_applied: Final = _marker(
+    [
+        "per (?:the |user's |the user's )?rule|rule applied|derived|(?:auto-?)?updated|supersed(?:es|ed|ing)|triggered|previous|"
+        "consequen(?:ce|tly)|because|therefore|hence|(?:changed|switched|moved) (?:to|from)"
+    ]
+)
+"""`marks_applied(text)`: whether a text says that something follows from what has happened."""
 marks_idea: Final = _marker(
     [
         "mention(?:ed|s)?|consider(?:ed|s|ing)?|suggest(?:ed|s|ing|ion)?|recommend(?:ed|s|ing|ation)?|discuss(?:ed|es|ing)?",

@@ -20,6 +20,7 @@ from pytest_memfail.grading import (
     is_doubtful,
     is_hypothetical,
     longest_run,
+    marks_applied,
     marks_condition,
     marks_idea,
     marks_other,
@@ -198,7 +199,7 @@ def _drawn(evidence: Evidence, entries: Entries) -> Found | None:
     """
     unsaid = [fold(decoy) for decoy in evidence.decoys]
     topic = content(f"{evidence.asked or ''} {evidence.subject or ''}")
-    sources = content(" ".join((*evidence.stale_values, *evidence.anchors)))
+    sources = content(" ".join((*evidence.stale_values, *evidence.anchors, evidence.value or "")))
     for value in evidence.endings:
         for hit in entries.hits(value):
             sentence = entries.sentence(hit)
@@ -207,10 +208,10 @@ def _drawn(evidence: Evidence, entries: Entries) -> Found | None:
                 continue
             if marks_idea(sentence) or _of_another(evidence, entries, hit):
                 continue
-            others = set(words(sentence)) - set(words(value))
-            is_marked = marks_present(sentence) or marks_past(sentence)
+            others = set(words(_without_reason(sentence))) - set(words(value))
+            is_current = marks_present(sentence) or marks_applied(sentence)
             # "leaving Harrowmere: moped" is the rule in short, "moped, since leaving Harrowmere" is not
-            if is_marked if others & sources else others & topic or marks_present(sentence):
+            if is_current or (marks_past(sentence) if others & sources else others & topic):
                 return Found(True, True, f"the store states the derived value as current: {value}", (hit.entry,))
     return None
 

@@ -1,0 +1,118 @@
+"""Further stores with the same traps, written after the judge was corrected on `traps.py`, and labelled before it saw them."""
+
+from __future__ import annotations
+
+from traps import Rule, Value
+
+SPELLED = (
+    Value("escalation", "page lead + deputy (after 15 min)", "We page lead + deputy (after 15 min).",
+          ("# Project notes\n## Incidents\n- Escalation: page lead and deputy after fifteen min\n## Docs\n- Wiki in Parrow",), "ok"),
+    Value("tent", "the Hollis & Crane three-man tent", "We camp in the Hollis & Crane three-man tent.",
+          ("User owns a Hollis and Crane 3-man tent.", "User hikes in June."), "ok"),
+    Value("cache_ttl", "ninety seconds", "The cache TTL is ninety seconds.", ("service -> cache_ttl -> 90 seconds",), "ok"),
+    Value("shelf", "the left-hand shelf behind the boiler", "Spare fuses are on the left-hand shelf behind the boiler.",
+          ("Spare fuses: left hand shelf, behind the boiler.",), "ok"),
+    Value("budget_cap", "2,750 marks", "My budget cap is 2,750 marks.", ("The user said the cap on the budget is 2750 marks.",), "ok"),
+    Value("branching", "trunk-based, short-lived branches", "We work trunk-based, short-lived branches.",
+          ("assistant: Noted!\nuser: we went trunk based - short lived branches - and never looked back",), "ok"),
+)
+CHANGED = (
+    Value("cache_ttl", "ninety seconds", "The cache TTL is ninety seconds.", ("service -> cache_ttl -> 19 seconds",), "damaged"),
+    Value("escalation", "page lead + deputy (after 15 min)", "We page lead + deputy (after 15 min).",
+          ("- Escalation: page lead or deputy after 15 min",), "damaged"),
+    Value("tutor", "Sarah Milgate", "My tutor is Sarah Milgate.", ("Tutor: Sarah Millgrove, on Thursdays",), "damaged"),
+    Value("cap", "2,750 marks", "My cap is 2,750 marks.", ("cap: 2,570 marks",), "damaged"),
+    Value("policy", "no deploys on Fridays", "Our policy is no deploys on Fridays.", ("Policy: deploys on Fridays",), "damaged"),
+    Value("seat", "window seat", "I want a window seat.", ("Never book a window seat for the user",), "damaged"),
+)
+DERIVED = (
+    Rule("report_format", "slides", "a one-page memo", "director", "Hana Voss", "Piet Lorne",
+         "If Piet Lorne ever becomes director, the report turns into a one-page memo.", "Piet Lorne is our director as of March.",
+         ("# Team\n- Director: Piet Lorne (since March; before: Hana Voss)\n- Report format: one-page memo (per rule: if Piet Lorne becomes director -> one-page memo)\n- Retro: Fridays",), "ok"),
+    Rule("sitter", "Orla", "the Penrose twins", "job", "the bakery", "the night desk",
+         "Once I work the night desk, the Penrose twins will sit the kids.", "I started on the night desk.",
+         ("User works the night desk", "Kids are watched by the Penrose twins now that the user is on the night desk"), "ok"),
+    Rule("tracker", "Cardwall", "Ticketree", "client", "Moss Ltd", "Bright Quay",
+         "Work for Bright Quay has to be tracked in Ticketree.", "Bright Quay is our client now, Moss Ltd is done.",
+         ("client | Bright Quay", "tracker | Ticketree | supersedes Cardwall"), "ok"),
+    Rule("supper", "stew", "cold rice", "stove", "gas stove", "no stove",
+         "If we end up with no stove, supper is cold rice.", "They took it away, we have no stove.",
+         ("Kitchen: no stove.", "Supper: cold rice [was: stew; changed because there is no stove]"), "ok"),
+    Rule("signing", "the Holt key", "the Umber key", "vendor", "Farrow", "Sedge",
+         "Should the vendor be Sedge, we sign with the Umber key.", "Sedge is the vendor from now on.",
+         ("user: Sedge is the vendor from now on.\nassistant: Good to know.",
+          "user: Should the vendor be Sedge, we sign with the Umber key.\nassistant: Noted."), "ok"),
+    Rule("desk", "desk 4", "desk 11", "team", "Support", "Research",
+         "People in Research sit at desk 11, so I would too.", "I have moved to Research.",
+         ("Team: Research (changed from Support). Desk: 11 (changed from 4, as the rule about Research says).", "Lunch at noon"), "ok"),
+)
+ONLY_THE_RULE = (
+    Rule("report_format", "slides", "a one-page memo", "director", "Hana Voss", "Piet Lorne",
+         "If Piet Lorne ever becomes director, the report turns into a one-page memo.", "Piet Lorne is our director as of March.",
+         ("# Team\n- Director: Hana Voss\n- Report format: slides; if Piet Lorne becomes director: one-page memo",), "missing"),
+    Rule("sitter", "Orla", "the Penrose twins", "job", "the bakery", "the night desk",
+         "Once I work the night desk, the Penrose twins will sit the kids.", "I started on the night desk.",
+         ("Night desk -> sitter is the Penrose twins", "User bakes at the bakery; Orla sits the kids"), "missing"),
+    Rule("tracker", "Cardwall", "Ticketree", "client", "Moss Ltd", "Bright Quay",
+         "Work for Bright Quay has to be tracked in Ticketree.", "Bright Quay is our client now, Moss Ltd is done.",
+         ("client | Moss Ltd", "rule | Bright Quay requires Ticketree"), "missing"),
+    Rule("supper", "stew", "cold rice", "stove", "gas stove", "no stove",
+         "If we end up with no stove, supper is cold rice.", "They took it away, we have no stove.",
+         ("They cook stew on a gas stove.", "Fallback: no stove, cold rice"), "missing"),
+    Rule("signing", "the Holt key", "the Umber key", "vendor", "Farrow", "Sedge",
+         "Should the vendor be Sedge, we sign with the Umber key.", "Sedge is the vendor from now on.",
+         ("user: Should the vendor be Sedge, we sign with the Umber key.\nassistant: So today it is the Holt key and Farrow.",), "missing"),
+    Rule("desk", "desk 4", "desk 11", "team", "Support", "Research",
+         "People in Research sit at desk 11, so I would too.", "I have moved to Research.",
+         ("Sits at desk 4 (Support). Research people: desk 11.",), "missing"),
+)
+OTHERS = (
+    Value("dialect", "Low Harrish", "I speak Low Harrish at home.", ("User's mother-in-law speaks Low Harrish.",), "missing"),
+    Value("ide", "Penwell", "I write code in Penwell.", ("A colleague named Ruth swears by Penwell.",), "missing"),
+    Value("club", "the Dockside Rowers", "I row with the Dockside Rowers.", ("Cousin Bram rows with the Dockside Rowers.",), "missing"),
+    Value("host", "Lathe", "We host on Lathe.", ("A customer of theirs hosts on Lathe.",), "missing"),
+    Value("soap", "Fennick bar soap", "I use Fennick bar soap.", ("The landlord leaves Fennick bar soap in the hall",), "missing"),
+    Value("paper", "the Evening Lark", "I read the Evening Lark.", ("Dad reads the Evening Lark; the user reads nothing",), "missing"),
+)
+GARBLED = (
+    Rule("report_format", "slides", "a one-page memo", "director", "Hana Voss", "Piet Lorne",
+         "If Piet Lorne ever becomes director, the report turns into a one-page memo.", "Piet Lorne is our director as of March.",
+         ("Director: Piet Lorne", "One-page memo: suggested for new starters"), "damaged"),
+    Rule("sitter", "Orla", "the Penrose twins", "job", "the bakery", "the night desk",
+         "Once I work the night desk, the Penrose twins will sit the kids.", "I started on the night desk.",
+         ("On the night desk now", "Whenever the bakery is shut, the Penrose twins sit the kids"), "damaged"),
+    Rule("tracker", "Cardwall", "Ticketree", "client", "Moss Ltd", "Bright Quay",
+         "Work for Bright Quay has to be tracked in Ticketree.", "Bright Quay is our client now, Moss Ltd is done.",
+         ("The client is Bright Quay now", "Work is tracked in Ticketree for Moss Ltd only"), "damaged"),
+    Rule("supper", "stew", "cold rice", "stove", "gas stove", "no stove",
+         "If we end up with no stove, supper is cold rice.", "They took it away, we have no stove.",
+         ("No stove in the house now", "likes cold rice in summer"), "damaged"),
+    Rule("signing", "the Holt key", "the Umber key", "vendor", "Farrow", "Sedge",
+         "Should the vendor be Sedge, we sign with the Umber key.", "Sedge is the vendor from now on.",
+         ("Sedge is the vendor now", "We sign with the Umber key unless the vendor is Sedge"), "damaged"),
+    Rule("desk", "desk 4", "desk 11", "team", "Support", "Research",
+         "People in Research sit at desk 11, so I would too.", "I have moved to Research.",
+         ("Moved to Research", "desk 11 has a broken lamp"), "damaged"),
+)
+LITTLE_LEFT = (
+    Value("handover", "log, open tickets, then the radio and both keys", "My handover is log, open tickets, then the radio and both keys.",
+          ("handover begins with the log",), "damaged"),
+    Value("stretch", "calves first, hips second, never the neck", "I stretch calves first, hips second, never the neck.",
+          ("stretches calves first",), "damaged"),
+    Value("password_rule", "four words, one digit, no names of staff", "Our password rule is four words, one digit, no names of staff.",
+          ("password rule: four words",), "damaged"),
+    Value("salad", "fennel, orange, black olives and a spoon of tahini", "My salad is fennel, orange, black olives and a spoon of tahini.",
+          ("the user's salad has fennel and orange in it",), "damaged"),
+    Value("alarm", "two short rings and one long, then silence for a minute", "The alarm is two short rings and one long, then silence for a minute.",
+          ("Alarm: short rings",), "damaged"),
+    Value("paint", "Harbour Mist in the hall, Chalk upstairs, Tar on the door", "We painted Harbour Mist in the hall, Chalk upstairs, Tar on the door.",
+          ("Hall painted Harbour Mist",), "damaged"),
+)
+FORGOTTEN = (
+    Value("pin", "4-4-Vole", "The pin is 4-4-Vole.", ("(removed) pin 4-4-Vole: user asked to drop it",), "ok"),
+    Value("lawyer", "Ms. Ferrand", "My lawyer is Ms. Ferrand.", ("user: please erase who my lawyer is\nassistant: Done.",), "ok"),
+    Value("diagnosis", "Harrow's palsy", "I have Harrow's palsy.", ("Has Harrow's palsy, tired in the evenings",), "missing"),
+    Value("lender", "Uncle Rafe", "My lender is Uncle Rafe.", ("owes Uncle Rafe money", "asked to delete the old shopping list"), "missing"),
+    Value("vault", "Oxbow-22", "The vault name is Oxbow-22.", ("vault: ~~Oxbow-22~~ forgotten at user's request",), "ok"),
+    Value("date", "the Greaves wedding", "I go to the Greaves wedding.", ("Going to the Greaves wedding in May",), "missing"),
+)
