@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from pytest_memfail.grading.text import (
@@ -24,7 +25,7 @@ _ELSE: Final = frozenset(("or", "but", "versus", "vs", "except", "rather", "inst
 """Words that make something else of the words around them."""
 _LISTS: Final = re.compile(r"[,;/+&]|\band\b", re.I)
 REACH: Final = 3
-"""A negation denies a value up to this many words after it: "does not run on"."""
+"""A negation denies a value with fewer words than these between: "does not run on"."""
 _CANCELS: Final = frozenset(("only", "forget", "but", "just"))
 """After a negation these assert what follows."""
 _ENDED: Final = frozenset(("longer", "more", "anymore"))
@@ -99,17 +100,15 @@ def fits(value: str, said: Sequence[Term], first: int, last: int) -> bool:
 
 def denied(said: Sequence[Term], first: int, last: int, *, ended: bool = True) -> bool:
     """Return whether a negation near a stretch of text denies it; "no longer" does so only with `ended`."""
-    before: list[str] = []
-    for at in range(first, max(-1, first - REACH - 1), -1):
-        if at < first:
-            before.append(said[at].word)
-        if before and before[-1] in NEGATIONS:
-            return _denies(before[:-1], ended=ended)
-        if said[at].starts:
-            break
-    after = [term.word for term in said[last + 1 : last + 4]]
-    stop = next((n for n, term in enumerate(said[last + 1 : last + 4]) if term.starts), len(after))
-    after = after[:stop]
+    between: list[str] = []
+    at = first
+    while at and not said[at].starts and len(between) < REACH:
+        at -= 1
+        if said[at].word in NEGATIONS:
+            return _denies(between, ended=ended)
+        if said[at].word not in _SKIPPED:
+            between.append(said[at].word)
+    after = [term.word for term in takewhile(lambda term: not term.starts, said[last + 1 : last + 4])]
     if len(after) > 1 and after[0] in _VERBS and after[1] in NEGATIONS:
         return ended and _denies(after[2:], ended=ended)
     return False

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from pytest_memfail.grading.answers import REACH, denied, fits, joined, stretch
+from pytest_memfail.grading.answers import denied, fits, joined, stretch
 from pytest_memfail.grading.text import NEGATIONS, Term, clauses, content, fold, sentences, terms, words
 
 SLACK = 4
 """The number of other words allowed between the words of a value."""
+BESIDE = 10
+"""The number of words on either side of a value that may deny it or make another name of it."""
 NEAR = 60
 """The number of words on either side of a value that count as near."""
 KEPT = 32
@@ -73,7 +75,7 @@ class Entries:
     def _spelled(self, value: str) -> list[Hit]:
         """Return the places of a value that is spelled with other hyphens or blanks ("on-call", "oncall")."""
         wanted, found = joined(words(value)), []
-        begins = (at for word, places in self._places.items() if wanted.startswith(word) for at in places)
+        begins = (at for word, places in self._places.items() if wanted.lstrip().startswith(word) for at in places)
         for first in sorted(begins):
             entry, last = bisect_right(self._starts, first) - 1, stretch(wanted, self._words, first)
             if last is not None and last < self._stop(entry) and not denied(self._terms, first, last, ended=False):
@@ -103,8 +105,8 @@ class Entries:
                 start += 1
 
     def _fits(self, value: str, entry: int, first: int, last: int) -> bool:
-        begin = max(self._starts[entry], first - REACH - 1)
-        said = self._terms[begin : min(self._stop(entry), last + REACH + 2)]
+        begin = max(self._starts[entry], first - BESIDE)
+        said = self._terms[begin : min(self._stop(entry), last + BESIDE)]
         return fits(value, said, first - begin, last - begin)
 
     def near(self, hit: Hit) -> set[str]:

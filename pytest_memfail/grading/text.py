@@ -87,9 +87,10 @@ def terms(text: str) -> tuple[Term, ...]:
         raw, starts, end = match[0], bool(_MARK.search(text[end : match.start()])), match.end()
         word = _stem(raw.casefold())
         if (number := _NUMBERS.get(word)) is not None:
-            if tens and 0 < number < 10:
+            joins = bool(tens) and 0 < number < 10 and not starts
+            if joins:
                 starts = found.pop().starts
-            word, tens = str(number + (tens if 0 < number < 10 else 0)), number if number > 19 else 0
+            word, tens = str(number + tens if joins else number), number if number > 19 else 0
         else:
             tens = 0
             word = word[1:] if word[0] == "0" and word[1:2].isdigit() and ":" in word else word
