@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import random
 from collections import Counter, defaultdict
@@ -14,6 +12,7 @@ from typing import Any, Final
 
 from pytest_memfail.calibration import POINTS
 from pytest_memfail.core import CORRECT, UNGRADED, UNSURE, Evidence, counted
+from pytest_memfail.reading import read_table
 from pytest_memfail.regrade import Recorded
 from pytest_memfail.suites import TASK_NAMES
 
@@ -121,13 +120,9 @@ def case_of(fact: Drawn, label: str, number: int) -> dict[str, Any]:
 
 def _row(path: Path, line: int) -> dict[str, Any]:
     """Return the cells of the row that starts on this line."""
-    reader = csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
-    header = next(reader)
-    start = reader.line_num + 1
-    for cells in reader:
+    for start, cells in read_table(path).rows:
         if start == line:
-            return {name: cell for name, cell in zip(header, cells, strict=False) if cell}
-        start = reader.line_num + 1
+            return {name: cell for name, cell in cells.items() if cell}
     raise ValueError(f"{path} has no record on line {line}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +22,10 @@ from pytest_memfail.core import (
     Question,
     RowError,
     UsageError,
+    json_of,
     one_line,
 )
+from pytest_memfail.reading import read_table
 from pytest_memfail.suites import Protocol, shipped_data, task_of_row
 
 OK: Final = "ok"
@@ -200,14 +201,14 @@ def read_cases(paths: Sequence[Path], protocol: Protocol = "ours") -> list[Case]
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     """Return the lines of a file that are not blank, with their numbers from 1."""
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as labelled cases ({one_line(error)})") from None
     return ((number, text) for number, text in enumerate(lines, 1) if text.strip())
 
 
 class _Rows:
-    """Rows by id: those of `rows.jsonl` beside a file of cases, and those of the shipped CSV files."""
+    """Rows by id: of `rows.jsonl` beside a file of cases, of the shipped labelled cases, and of the shipped CSV files."""
 
     def __init__(self) -> None:
         self._beside: dict[Path, dict[str, _Row]] = {}
@@ -216,21 +217,21 @@ class _Rows:
     def find(self, case: _Line, path: Path) -> _Row | None:
         """Return the row that a case names; None if there is none with that id."""
         assert isinstance(case.row, str)
-        beside = self._beside.get(path.parent)
-        if beside is None:
-            file = path.parent / ROWS
-            lines = _numbered(file) if file.is_file() else ()
-            rows = [_parsed(file, number, text, _Row) for number, text in lines]
-            beside = self._beside[path.parent] = {row.id: row for row in rows}
-        if (found := beside.get(case.row)) is not None:
-            return found
+        for folder in (path.parent, calibration_folder()):  # a sample of the shipped cases needs no rows of its own
+            rows = self._beside.get(folder)
+            if rows is None:
+                file = folder / ROWS
+                lines = _numbered(file) if file.is_file() else ()
+                parsed = [_parsed(file, number, text, _Row) for number, text in lines]
+                rows = self._beside[folder] = {row.id: row for row in parsed}
+            if (found := rows.get(case.row)) is not None:
+                return found
         shipped = self._shipped.get(case.task)
         if shipped is None:
             file = shipped_data() / f"{case.task}.csv"
             shipped = self._shipped[case.task] = {}
             if file.is_file():
-                with file.open(encoding="utf-8", newline="") as stream:
-                    shipped.update({cells["id"]: cells for cells in csv.DictReader(stream)})
+                shipped.update({cells["id"]: cells for _, cells in read_table(file).rows})
         cells = shipped.get(case.row)
         return None if cells is None else _Row(id=case.row, task=case.task, author="shipped", row=cells)
 
@@ -240,9 +241,11 @@ M = TypeVar("M", bound=BaseModel)
 
 def _parsed(path: Path, number: int, text: str, model: type[M]) -> M:
     try:
-        return model.model_validate(json.loads(text))
+        return model.model_validate(json_of(text))
     except json.JSONDecodeError as error:
         raise RowError(str(path), number, "line", f"not JSON ({error.msg} at column {error.colno})") from None
+    except RecursionError:
+        raise RowError(str(path), number, "line", "not JSON (nested too deeply)") from None
     except ValidationError as error:
         raise _fault(str(path), number, error) from None
 
@@ -263,7 +266,7 @@ def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -
             file,
             number,
             "row",
-            f"got {line.row!r}, expected a row, or the id of one in {path.parent / ROWS} or in the shipped CSV files",
+            f"got {line.row!r}, expected a row, or the id of one in {path.parent / ROWS} or of a shipped one",
         )
     if row.task != line.task:
         raise RowError(file, number, "task", f"got {line.task!r}, but the row {row.id!r} is of {row.task!r}")

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import re
+import shlex
+import subprocess
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.cli.records import RECORD_HELP, load, unknown_question
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
+from pytest_memfail.cli.case_of_log import case_of_log, written
+from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, tasks_of, unknown_question
+from pytest_memfail.core import FAILURES, NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
 
 if TYPE_CHECKING:
+    from pytest_memfail.core import Conversation, Evidence
     from pytest_memfail.records import FactRecord, QuestionRecord
     from pytest_memfail.results import Loaded
 
 ENDING: Final = ".memfail.yaml"
-TEXTS: Final = ("content", "text", "memory", "value")
-"""Keys under which logs store a text."""
-CONVERSATIONS: Final = ("conversation", "conversation_id", "session_id", "gen_ai.conversation.id")
-WRITES: Final = ("create_memory", "update_memory", "upsert_memory")
-"""Values of `gen_ai.operation.name` of spans that write memories."""
-
-
-@dataclass(slots=True)
-class Log:
-    """The content of a log: turns by conversation, memories written, and the last query."""
-
-    turns: dict[str, list[dict[str, str]]] = field(default_factory=dict)
-    written: list[str] = field(default_factory=list)
-    query: str = ""
+CONVERSATIONS: Final = 100
+"""The number of conversations that a case of a record stores unless the user gives another."""
 
 
 def add(commands: Any) -> None:
@@ -40,8 +33,8 @@ def add(commands: Any) -> None:
         "case",
         help="write a case (*.memfail.yaml) from a failed question or from a log",
         description="Write a case of your own that fails in the same way, from a question of a record or from the log of an "
-        "incident. A log is JSON Lines: turns with role and content, or spans of OpenTelemetry's GenAI conventions "
-        "(gen_ai.input.messages, gen_ai.memory.records, gen_ai.memory.query.text).",
+        "incident, and run it once. Exits with 1 if it does not fail. A log is JSON, or JSON Lines: turns with role and content, "
+        "spans of OpenTelemetry's GenAI conventions, or an export of ChatGPT, Claude, LangChain or ShareGPT.",
     )
     parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", help=RECORD_HELP)
     parser.add_argument("id", metavar="NODE_ID", nargs="?", help="id of the question, or a unique part of it")
@@ -53,51 +46,78 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--fact",
         metavar="TEXT",
-        help="with --from: the fact that memory must hold (default: the turn that contains the answer)",
+        help="with --from: the fact that memory must hold (default: the turn that states the answer)",
     )
+    parser.add_argument(
+        "--turn", metavar="N", type=int, help="with --from: the turn that states the answer, if several do"
+    )
+    parser.add_argument(
+        "--conversations",
+        metavar="N",
+        type=_limit,
+        default=CONVERSATIONS,
+        help=f"with RECORD: the most conversations of the store to keep, 0 for all (default: {CONVERSATIONS})",
+    )
+    parser.add_argument(
+        "--system",
+        metavar="NAME",
+        help="memory system to run the case against (default: that of RECORD; none for a log)",
+    )
+    parser.add_argument("--no-run", dest="runs", action="store_false", help="do not run the case")
+    add_data(parser, "with RECORD: folder with the rows of its run")
+    add_cases(parser)
     parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=f"where to write; ends in {ENDING}")
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Write the case and its haystack."""
-    from pytest_memfail.suites import MEMFAIL, OWN
+def _limit(text: str) -> int | None:
+    """Return a number of conversations; None for all."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"got {text!r}, expected a whole number")
+    return int(text) or None
 
-    by_line = False
+
+def run(options: argparse.Namespace) -> int:
+    """Write the case, run it once, and return 1 if it does not fail."""
+    record: Loaded | None = None
+    expected: tuple[str, ...] = FAILURES
     if options.log is not None:
         if options.record is not None:
             raise UsageError(f"case: got RECORD {options.record} and --from, expected one of them")
-        case, hay, name, system = _of_log(options), [], options.log.stem, "NAME"
+        name, system = options.log.stem, options.system
+        case, notes = case_of_log(options)
     elif options.record is None or options.id is None:
         raise UsageError("case: expected RECORD and NODE_ID, or --from LOG; memfail show prints the ids of failures")
     else:
         record = load(options.record, options.cache_dir)
         question = _question(record, options.id)
-        case, hay = _of_question(question), _around(record, question)
-        name, system = question.question, record.header.system
-        task = record.header.tasks.get(question.task)
-        by_line = task is not None and task.suite not in (MEMFAIL, OWN)
-    output = options.output or Path(re.sub(r"[^\w-]+", "-", name) + ENDING)
+        name, system = question.question, options.system or record.header.system
+        expected = (question.verdict,) if question.failed else FAILURES
+        case, notes = _of_question(record, question, options)
+    output = options.output or Path(_id(name) + ENDING)
     if not output.name.endswith(ENDING):
         raise UsageError(f"-o: got {output.name!r}, expected a name that ends in {ENDING}")
     check_place(output, "-o")
     if output.exists():
         raise UsageError(f"-o: {output} exists; it is left as it is, give another name")
-    if hay:
-        folder = output.with_name(output.name.removesuffix(ENDING) + "-haystack")
-        folder.mkdir(exist_ok=True)
-        write_whole(folder / "conversations.yaml", _yaml(hay))
-        case["haystack"] = f"./{folder.name}"
-    write_whole(output, _yaml(case))
+    # the id of a row would be that of every case made of it
+    write_whole(output, _yaml({"id": _id(output.name.removesuffix(ENDING)), **case}))
     print(f"wrote {output}")
-    if by_line:
-        print(
-            "note: the record has only the lines that state the facts, not the suite's texts around them, so the case may not "
-            "fail in the same way"
-        )
-    print(f"run it: pytest {output} --memfail-system={system}")
-    return 0
+    for note in notes:
+        print(f"note: {note}")
+    words = [f"--memfail-system={system or 'NAME'}", *_options_of_run(record)]
+    fails = True
+    if system and options.runs:
+        print(f"running it once against {system} ...", file=sys.stderr)
+        fails, said = _run_once(output, system, words, expected)
+        print(said)
+    print(f"run it: {shlex.join(['pytest', str(output), *words])}")
+    return 0 if fails else 1
+
+
+def _id(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "case"
 
 
 def _yaml(value: object) -> bytes:
@@ -128,173 +148,165 @@ def _question(record: Loaded, wanted: str) -> QuestionRecord:
     return found[0]
 
 
-def _of_question(question: QuestionRecord) -> dict[str, Any]:
+def _of_question(
+    record: Loaded, question: QuestionRecord, options: argparse.Namespace
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the case, and notes on what it lacks of the run."""
+    try:
+        stored, evidence, query = _stored(record, question, options)
+        conversations, notes = _kept(stored, evidence, question, options.conversations)
+        homes = {c.id: at for at, c in enumerate(conversations, 1)}
+        places = {name: homes[fact.conversation_id] for name, fact in evidence.items()}
+        texts = [
+            written(c.timestamp and c.timestamp.date(), ((m.role, m.content) for m in c.messages))
+            for c in conversations
+        ]
+    except (UsageError, KeyError) as error:
+        why = one_line(error if isinstance(error, UsageError) else f"they lack {error}")
+        lacks = "so the case has only what the record contains and may not fail in the same way"
+        notes = [f"the rows of the run cannot be read ({why}), {lacks}"]
+        evidence, query, sources = {}, question.text, _recorded(record, question)
+        texts = [written(None, [("user", source)]) for source in sources]
+        places = {fact.id: 1 + sources.index(fact.source) for fact in question.facts}
     failed = [fact for fact in question.facts if fact.verdict == question.verdict] or list(question.facts)
-    sources = list(dict.fromkeys(fact.source for fact in question.facts))
-    return {
-        "id": re.sub(r"[^\w-]+", "-", question.question),
-        "conversations": sources,
-        "question": question.text,
+    case = {
+        "conversations": texts,
+        "question": query if question.memory_held is False else question.text,
         "answer": "; ".join(question.gold) or "not known",
         "expected": [
-            {"fact": fact.text, "conversation": 1 + sources.index(fact.source), **_details(fact)} for fact in failed
+            {"fact": fact.text, "conversation": places[fact.id], **_wanted(fact, evidence.get(fact.id))}
+            for fact in failed
         ],
         "k": question.k,
     }
+    return case, notes
 
 
-def _details(fact: FactRecord) -> dict[str, Any]:
-    """Return the details that must survive: the lost details that the source states in these words."""
-    said = fact.source.casefold()
-    missing = [[detail] for detail in fact.missing if detail.strip() and detail.casefold() in said]
-    return {"details": missing} if missing else {}
+def _wanted(fact: FactRecord, evidence: Evidence | None) -> dict[str, Any]:
+    """Return what is known of a fact: whom it is about, values that no longer hold, and its details.
 
-
-def _around(record: Loaded, question: QuestionRecord) -> list[str]:
-    """Return the other conversations of the store that the record contains; none if the case fails without them."""
-    if question.verdict in (NOT_STORED, SUMMARY_ERROR):
-        return []
-    own = {fact.source for fact in question.facts}
-    same = [q for q in record.questions if (q.task, q.store) == (question.task, question.store)]
-    return list(dict.fromkeys(fact.source for q in same for fact in q.facts if fact.source not in own))
-
-
-# -- from a log --------------------------------------------------------------------------------------------------------
-
-
-def _of_log(options: argparse.Namespace) -> dict[str, Any]:
-    if not options.answer:
-        raise UsageError("case: --from needs --answer, the right answer")
-    log = read_log(options.log)
-    question = options.question or log.query
-    if not question:
-        last = next((turns for turns in reversed(log.turns.values()) if turns[-1].keys() == {"user"}), None)
-        if last is None:
-            raise UsageError(
-                f"{options.log}: the log does not end with a turn of the user, so it has no question; give --question"
-            )
-        question = last.pop()["user"]
-    conversations = [{"messages": turns} for turns in log.turns.values() if turns]
-    conversations = conversations or [{"messages": [{"user": text}]} for text in dict.fromkeys(log.written)]
-    if not conversations:
-        raise UsageError(
-            f"{options.log}: the log has no conversation before the question, expected one that states the answer"
-        )
-    said = [(i, turn["user"]) for i, one in enumerate(conversations, 1) for turn in one["messages"] if "user" in turn]
-    place, fact = _stating(said, options.fact or f"{options.answer} {question}")
-    expected: dict[str, Any] = {"fact": options.fact or fact, "conversation": place}
-    if options.answer.casefold() in fact.casefold():
-        expected["details"] = [[options.answer]]
-    return {"conversations": conversations, "question": question, "answer": options.answer, "expected": [expected]}
-
-
-def _stating(said: Sequence[tuple[int, str]], wanted: str) -> tuple[int, str]:
-    """Return the turn with most of the wanted words; on a tie, the latest."""
-    words = set(re.findall(r"\w+", wanted.casefold()))
-    if not said:
-        raise UsageError("case: the log has no turn of the user, expected one that states the answer")
-    return max(said, key=lambda one: (len(words & set(re.findall(r"\w+", one[1].casefold()))), one[0]))
-
-
-def read_log(path: Path) -> Log:
-    """Read a log of turns or of OpenTelemetry spans, one JSON value per line.
-
-    Raises `UsageError` naming the line that cannot be read.
+    The details are those that were lost, in words of the source; or all, if none of them was.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read as a log ({one_line(error)})") from None
-    log = Log()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    said = fact.source.casefold()
+    found: dict[str, Any] = {"details": [[one] for one in fact.missing if one.strip() and one.casefold() in said]}
+    if evidence is not None:
+        found = {"entity": evidence.entity, **found, "forbidden": list(evidence.stale_values)}
+        found["details"] = found["details"] or [list(detail.wordings) for detail in evidence.details]
+    return {name: value for name, value in found.items() if value}
+
+
+def _stored(
+    record: Loaded, question: QuestionRecord, options: argparse.Namespace
+) -> tuple[list[Conversation], dict[str, Evidence], str]:
+    """Return the conversations of a store before a question was asked, in order, the question's evidence, and its query.
+
+    Raises `UsageError` or `KeyError` if the rows of the run are not at hand.
+    """
+    from pytest_memfail.core import Ingest, Probe
+
+    tasks = tasks_of(record, [question.task], folders(options), options.cases)
+    task = next(task for task in tasks if task.name == question.task)
+    if task.data_hash != record.header.tasks[question.task].data_hash:
+        raise UsageError("they have changed since, or are in another folder: name it with --data or --cases")
+    plan = next((plan.opened() for plan in task.stores if plan.id == question.store), None)
+    if plan is None:
+        raise UsageError(f"they have no store {question.store}")
+    found: list[Conversation] = []
+    for step in plan.steps:
+        if isinstance(step, Ingest):
+            found.append(step.conversation)
+        elif isinstance(step, Probe) and (asked := [one for one in step.questions if one.id == question.question]):
+            return found, {fact.id: task.evidence[fact.id] for fact in question.facts}, asked[0].query
+    raise UsageError(f"they have no question {question.question}")
+
+
+def _kept(
+    stored: list[Conversation], evidence: Mapping[str, Evidence], question: QuestionRecord, limit: int | None
+) -> tuple[list[Conversation], list[str]]:
+    """Return at most `limit` conversations in their order, and a note if there were more.
+
+    Those of the evidence are kept, then those closest to what was retrieved instead of it, then others at equal distances, so
+    that each keeps its place between the first and the last.
+    """
+    if limit is None or len(stored) <= limit:
+        return stored, []
+    needed = {name for fact in evidence.values() for name in (fact.conversation_id, *fact.history)}
+    kept = {at for at, conversation in enumerate(stored) if conversation.id in needed}
+    words = [_words(conversation.text) for conversation in stored]
+    for memory in () if question.verdict in (NOT_STORED, SUMMARY_ERROR) else question.retrieved[: limit - len(kept)]:
+        shown = _words(memory.text)
+        kept.add(max(range(len(stored)), key=lambda at: len(words[at] & shown) / (len(words[at] | shown) or 1)))
+    others = [at for at in range(len(stored)) if at not in kept]
+    more = max(0, limit - len(kept))
+    kept |= {others[(2 * n + 1) * len(others) // (2 * more)] for n in range(more)}
+    note = f"{len(kept)} of the store's {len(stored)} conversations, in their order; --conversations 0 keeps all"
+    return [stored[at] for at in sorted(kept)], [note]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _recorded(record: Loaded, question: QuestionRecord) -> list[str]:
+    """Return what the record contains of the store's conversations: the question's own first, then those of others."""
+    same = [question, *(q for q in record.questions if (q.task, q.store) == (question.task, question.store))]
+    return list(dict.fromkeys(fact.source for one in same for fact in one.facts))
+
+
+# -- whether the case fails --------------------------------------------------------------------------------------------
+
+OF_THE_ROWS: Final = ("suite", "suite-option", "data", "limit", "haystack", "k", "seed", "system", "repeats")
+"""Options of a run that a case does not need, or sets itself."""
+OF_THE_PROJECT: Final = (
+    "addopts",
+    *(f"memfail_{name}" for name in "baseline anchor save_baseline fail_on report".split()),
+)
+"""Settings of a project that would compare the run with others, or write more than its record."""
+
+
+def _options_of_run(record: Loaded | None) -> list[str]:
+    """Return the options of a record's run that decide how a case fails."""
+    words = record.header.rerun if record is not None else ()
+    return [word for word in words if word.partition("=")[0].removeprefix("--memfail-") not in OF_THE_ROWS]
+
+
+def _run_once(case: Path, system: str, words: Sequence[str], expected: Sequence[str]) -> tuple[bool, str]:
+    """Return whether a case fails as expected, or cannot be run here, and a line that says so."""
+    from pytest_memfail.results import load_record
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.jsonl")
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            str(case),
+            "-q",
+            "-pno:cacheprovider",
+            *words,
+            f"--memfail-record={path}",
+        ]
+        command += [f"-o{name}=" for name in OF_THE_PROJECT]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
         try:
-            value = json.loads(line)
-        except ValueError:
-            raise UsageError(f"{path}:{number}: got no JSON, expected one turn or span per line") from None
-        before = (sum(map(len, log.turns.values())), len(log.written), log.query)
-        _take(value, log, "")
-        if before == (sum(map(len, log.turns.values())), len(log.written), log.query) and not _spans(value):
-            raise UsageError(
-                f"{path}:{number}: got {one_line(line, 80)!r}, expected a turn with role and content, or a span"
+            (ran,) = load_record(path).questions
+        except (UsageError, ValueError):
+            lines = [line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
+            why = next(
+                (line for line in reversed(lines) if "error" in line.casefold()), lines[-1] if lines else "no output"
             )
-    return log
-
-
-def _take(value: Any, log: Log, conversation: str) -> None:
-    """Add a turn, a conversation or a span to the log."""
-    if isinstance(value, list):
-        for one in value:
-            _take(one, log, conversation)
-        return
-    if not isinstance(value, Mapping):
-        return
-    conversation = next(
-        (str(value[name]) for name in CONVERSATIONS if isinstance(value.get(name), (str, int))), conversation
+            return True, f"note: it could not be run here against {system}: {one_line(why)}"
+    if ran.error is not None:
+        return True, f"note: it could not be run here against {system}: {one_line(ran.error.message)}"
+    if ran.verdict in expected:
+        return True, f"it fails against {system}: {ran.verdict}"
+    if ran.failed:
+        return (
+            True,
+            f"note: it fails against {system} in another way: {ran.verdict}, where the question was {expected[0]}",
+        )
+    return False, (
+        f"warning: it does not fail against {system} ({ran.verdict}); keep more of the store (--conversations 0), or correct "
+        "what it expects (fact, details)"
     )
-    if value.get("role") in ("user", "assistant"):
-        if text := _text(value):
-            turns = log.turns.setdefault(conversation, [])
-            turn = {str(value["role"]): text}
-            if turn not in turns:  # every request repeats the earlier turns
-                turns.append(turn)
-        return
-    if isinstance(value.get("messages"), list):
-        _take(value["messages"], log, conversation)
-    for attributes in _spans(value):
-        place = str(attributes.get("gen_ai.conversation.id", conversation))
-        for name in ("gen_ai.input.messages", "gen_ai.output.messages"):
-            _take(_json(attributes.get(name)), log, place)
-        if attributes.get("gen_ai.operation.name") in WRITES:
-            records = _json(attributes.get("gen_ai.memory.records"))
-            for one in records if isinstance(records, list) else [records]:
-                if text := _text(one):
-                    log.written.append(text)
-        if query := attributes.get("gen_ai.memory.query.text"):
-            log.query = str(query)
-
-
-def _spans(value: Any) -> list[dict[str, Any]]:
-    """Return the attributes of the spans in a JSON value: flat, or as OTLP nests them."""
-    found: list[dict[str, Any]] = []
-
-    def walk(one: Any) -> None:
-        if isinstance(one, list):
-            for item in one:
-                walk(item)
-        elif isinstance(one, Mapping):
-            attributes = one.get("attributes")
-            if isinstance(attributes, list):  # OTLP: [{"key": ..., "value": {"stringValue": ...}}]
-                attributes = {
-                    str(pair.get("key")): next(iter(pair["value"].values()), None)
-                    for pair in attributes
-                    if isinstance(pair, Mapping) and isinstance(pair.get("value"), Mapping)
-                }
-            if isinstance(attributes, Mapping) and any(str(name).startswith("gen_ai.") for name in attributes):
-                found.append(dict(attributes))
-            for name in ("resourceSpans", "scopeSpans", "spans"):
-                walk(one.get(name))
-
-    walk(value)
-    return found
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return {"content": value}
-    return value
-
-
-def _text(value: Any) -> str:
-    """Return the text of a turn or a memory, which may be a string or a list of parts."""
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, list):
-        return "\n".join(filter(None, map(_text, value)))
-    if isinstance(value, Mapping):
-        return next((text for name in (*TEXTS, "parts") if (text := _text(value.get(name)))), "")
-    return ""

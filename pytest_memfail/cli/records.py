@@ -38,6 +38,17 @@ def add_data(parser: argparse.ArgumentParser, what: str = "folder with the rows"
     )
 
 
+def add_cases(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--cases`."""
+    parser.add_argument(
+        "--cases",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="folder with your own *.memfail.yaml cases; repeatable (default: the current one)",
+    )
+
+
 def folders(options: argparse.Namespace) -> Folders:
     """Return the folders of `--data`. Raise `UsageError` for an unknown suite."""
     from pytest_memfail.core import Folders
@@ -69,13 +80,22 @@ def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | No
     Raises `UsageError` if the rows differ from those of the run, or nothing was asked.
     """
     from pytest_memfail.regrade import recorded
-    from pytest_memfail.suite_names import chosen_suites
-    from pytest_memfail.suites import TaskRequest, load_tasks
 
-    header = record.header
     names = tuple(dict.fromkeys(question.task for question in record.questions))
     if not names:
         raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
+    return recorded(record, tasks_of(record, names, data, cases))
+
+
+def tasks_of(record: Loaded, names: Sequence[str], data: Folders, cases: Sequence[Path] | None) -> tuple[Task, ...]:
+    """Return tasks of a record as its run loaded them; see `recorded_questions`.
+
+    Raises `UsageError` if their rows cannot be read.
+    """
+    from pytest_memfail.suite_names import chosen_suites
+    from pytest_memfail.suites import CUSTOM, TaskRequest, load_tasks
+
+    header = record.header
     haystack = header.haystack or "sample"
     chosen = chosen_suites(header.suite, header.suite_options)
     # a limit applies to each part, so the sample depends on the parts that ran
@@ -86,16 +106,14 @@ def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | No
         for group in (header.tasks[name].groups(name) if name in parts and name in header.tasks else (name,))
     ]
     asked = tuple(patterns), data, header.protocol, header.seed, header.limit, haystack
-    request = TaskRequest(*asked, suites=chosen)
-    return recorded(record, load_tasks(request, _own_cases(record, cases or [Path()], data)))
+    extra = _own_cases(record, cases or [Path()], data) if CUSTOM in names else []
+    return load_tasks(TaskRequest(*asked, suites=chosen), extra)
 
 
 def _own_cases(record: Loaded, places: Sequence[Path], data: Folders) -> list[Task]:
-    """Return the task of the user's own cases, if the record has any."""
+    """Return the task of the user's own cases."""
     from pytest_memfail.suites import CUSTOM, MEMFAIL, HaystackFinder, find_custom, read_custom
 
-    if not any(question.task == CUSTOM for question in record.questions):
-        return []
     found = read_custom(find_custom(places), Path(), HaystackFinder(data.of(MEMFAIL), record.header.seed))
     if found is None:
         where = ", ".join(str(folder.resolve()) for folder in places)

@@ -420,9 +420,11 @@ class SuiteFault:
     """The row and field: `episode pl_003: sessions.3.timestamp`."""
     problem: str
     is_error: bool = True
+    line: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.file}: {'error' if self.is_error else 'warning'}: {self.place}: {self.problem}"
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{where}: {'error' if self.is_error else 'warning'}: {self.place}: {self.problem}"
 
 
 @dataclass(frozen=True, slots=True)

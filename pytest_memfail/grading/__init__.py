@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_memfail.grading.answers import asserts, contains, f1, longest_run, names, ordered, same, share, verbatim
 from pytest_memfail.grading.finders import Entries, Hit, entries_of
 from pytest_memfail.grading.text import (
+    UNSPACED,
     content,
     fold,
     hedged,
@@ -18,10 +19,13 @@ from pytest_memfail.grading.text import (
     marks_present,
     marks_removal,
     sentences,
+    spelled,
+    states,
     words,
 )
 
 __all__ = [
+    "UNSPACED",
     "Entries",
     "Hit",
     "asserts",
@@ -46,6 +50,8 @@ __all__ = [
     "same",
     "sentences",
     "share",
+    "spelled",
+    "states",
     "verbatim",
     "words",
 ]

@@ -6,10 +6,16 @@ changes the requests, and cached replies no longer match.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+from pytest_memfail.core import Detail
+
+FORM_WORDS: Final = frozenset({"", "one short sentence", "short sentence", "true or false"})
+"""What stands in the forms of our prompts in place of a text, without its dots and quotes."""
 
 
 class JudgeReply(BaseModel):
@@ -39,12 +45,6 @@ class EntriesReply(JudgeReply):
     def lost(self) -> tuple[str, ...]:
         """Return the details that are lost."""
         return ()
-
-    def problem(self, shown: Collection[int]) -> str | None:
-        """Return the fault of a reply that names entries that were not shown; else None."""
-        if unknown := [number for number in self.entries if number not in shown]:
-            return f'"entries" names {unknown[:5]}, but no entry with such a number was shown'
-        return None
 
 
 class MissingReply(EntriesReply):
@@ -151,14 +151,26 @@ class LabelledReply(AnswerReply):
     label: str | None = None
 
 
-def problem_of(reply: JudgeReply, shown: Collection[int], labels: Collection[str] = ()) -> str | None:
+def problem_of(
+    reply: JudgeReply, shown: Collection[int], labels: Collection[str] = (), must_keep: Collection[Detail] = ()
+) -> str | None:
     """Return why a reply contradicts itself or names entries or a label not shown, in words for the model; None if it
     is consistent.
+
+    `must_keep` has the details that decide: a fact that lacks one is not kept.
     """
     if isinstance(reply, EntriesReply) and (unknown := [number for number in reply.entries if number not in shown]):
         return f'"entries" names {unknown[:5]}, but no entry with such a number was shown'
     if isinstance(reply, StoredReply) and reply.faithful and not reply.present:
         return '"faithful" is true although "present" is false'
+    if isinstance(reply, StateReply) and reply.faithful and reply.outdated:
+        return '"faithful" is true although "outdated" is true'
+    if isinstance(reply, MissingReply) and reply.passed:
+        for detail in must_keep:
+            if any(_names(lost, wording) for lost in reply.missing for wording in detail.wordings):
+                return (
+                    f'"missing" names {detail.wordings[0]!r}, which is in "must_keep", although nothing else is wrong'
+                )
     if isinstance(reply, AnswerReply) and reply.right and reply.missing:
         return '"right" is true although "missing" is not empty'
     if isinstance(reply, AddedReply) and sorted(one.entry for one in reply.memories) != sorted(shown):
@@ -166,3 +178,26 @@ def problem_of(reply: JudgeReply, shown: Collection[int], labels: Collection[str
     if isinstance(reply, LabelledReply | LabelledRetrieval) and reply.label is not None and reply.label not in labels:
         return f'"label" is neither null nor one of {", ".join(labels)}'
     return None
+
+
+def echo_of(reply: object) -> str | None:
+    """Return which field of a reply repeats the form instead of filling it in, in words for the model; else None.
+
+    Small models copy the `"..."` of the form and then a verdict of no meaning.
+
+    >>> class Reply(BaseModel):
+    ...     reason: str
+    >>> echo_of(Reply(reason="..."))
+    '"reason" repeats "..." of the form'
+    >>> echo_of(Reply(reason="Entry 3 says so."))
+    """
+    for name, value in reply if isinstance(reply, BaseModel) else ():
+        for text in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(text, str) and text and text.strip(" .\u2026\"'").casefold() in FORM_WORDS:
+                return f'"{name}" repeats "{text[:40]}" of the form'
+    return None
+
+
+def _names(lost: str, wording: str) -> bool:
+    """Return whether a lost detail is this wording or contains it as words."""
+    return re.search(rf"(?<!\w){re.escape(wording.strip())}(?!\w)", lost, re.IGNORECASE) is not None

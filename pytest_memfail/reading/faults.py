@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pytest_memfail.core import RowError, one_line
+from pytest_memfail.reading.texts import HALF
 
 
 def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[str] = ()) -> Iterator[RowError]:
@@ -24,6 +25,8 @@ def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[st
         elif fault["type"] == "extra_forbidden":
             close = get_close_matches(str(fault["loc"][-1]), fields, 1)
             message = "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
+        elif fault["type"] == "string_unicode":
+            message = HALF
         elif not message.startswith(("got ", "not JSON")):
             message = f"got {short(fault['input'])}, expected: {_lower(message)}"
         yield RowError(file, line, field, message)

@@ -19,7 +19,7 @@ def slug(text: str, words: int = 5) -> str:
 
 def digest(text: str, length: int) -> str:
     """Return the first hex digits of the text's SHA-256, which are the same on every machine."""
-    return hashlib.sha256(text.encode()).hexdigest()[:length]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
 def numbered(names: Iterable[str]) -> list[str]:

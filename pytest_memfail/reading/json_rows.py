@@ -12,7 +12,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_memfail.core import RowError
-from pytest_memfail.reading.faults import row_faults, short
+from pytest_memfail.reading.faults import place_of, row_faults, short
+from pytest_memfail.reading.texts import HALF, decoded, half_character, may_be_cut, read_bytes
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -34,17 +35,13 @@ def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[
 
     A file that ends in `.jsonl` has one value per line; any other holds one array.
     """
-    file = str(path)
+    file, sha = str(path), ""
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        return [], [RowError(file, 1, "file", f"cannot be read ({error.strerror})")], ""
-    sha = hashlib.sha256(content).hexdigest()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        return [], [RowError(file, line, "file", f"not UTF-8 ({error.reason} at byte {error.start})")], sha
+        content = read_bytes(path)
+        sha = hashlib.sha256(content).hexdigest()
+        text = decoded(file, content)
+    except RowError as error:
+        return [], [error], sha
     rows: list[JsonRow[M]] = []
     faults: list[RowError] = []
     try:
@@ -52,12 +49,20 @@ def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[
         for number, (line, value, start, end) in enumerate(_lines(text) if path.suffix == ".jsonl" else _array(text)):
             at += len(text[place:start].encode())
             size, place = len(text[start:end].encode()), end
+            found: list[RowError] = []
             try:
-                rows.append(JsonRow(model.model_validate(value), line, at, at + size))
+                row = model.model_validate(value)
+                if may_be_cut(text[start:end]) and (cut := half_character(row.model_dump())) is not None:
+                    found.append(RowError(file, line, place_of(cut), HALF))
+                else:
+                    rows.append(JsonRow(row, line, at, at + size))
             except ValidationError as error:
-                for fault in row_faults(file, line, error):
-                    field = f"{name} {number}: {fault.field}" if fault.field else f"{name} {number}"
-                    faults.append(RowError(file, line, field, fault.problem))
+                found += row_faults(file, line, error)
+            except RecursionError:
+                found.append(RowError(file, line, "", "nested too deeply"))
+            for fault in found:
+                field = f"{name} {number}: {fault.field}" if fault.field else f"{name} {number}"
+                faults.append(RowError(file, line, field, fault.problem))
             at += size
     except json.JSONDecodeError as error:
         faults.append(RowError(file, error.lineno, "file", f"not JSON ({error.msg} at column {error.colno})"))

@@ -14,7 +14,7 @@ from pytest_memfail.core import Conversation, Task
 from pytest_memfail.reading import digest
 from pytest_memfail.suites.memfail import MODULES, rows_of_memfail, shipped_data
 
-FILES: Final = ("*.yaml", "*.yml", "*.json")
+FILES: Final = ("*.yaml", "*.yml", "*.json", "*.jsonl")
 """The file patterns of conversations in a folder."""
 CASES: Final = "*.memfail.yaml"
 

@@ -67,4 +67,4 @@ class Published:
 def as_faults(errors: Iterable[RowError], warnings: Iterable[RowError]) -> Iterator[SuiteFault]:
     """Yield the faults of rows as `memfail validate` reports them, errors first."""
     for found, is_error in ((errors, True), (warnings, False)):
-        yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error) for fault in found)
+        yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error, fault.line) for fault in found)

@@ -32,23 +32,74 @@ def run(folder, *words):
 
 @pytest.mark.parametrize(
     ("system", "verdict"),
-    [("forgetful", "not_stored"), ("lossy", "summary_error"), ("misdirected", "not_retrieved")],
+    [("lossy", "summary_error"), ("misdirected", "not_retrieved")],
 )
 def test_a_case_of_a_record_fails_the_same_way(tmp_path, monkeypatch, capsys, system, verdict):
     monkeypatch.chdir(tmp_path)
     few = ("--memfail-tasks=coexisting_facts", "--memfail-limit=8", "--memfail-haystack=sample")
     asked = run(tmp_path, f"--memfail-system={system}", *few)
-    (tmp_path / "run.jsonl").rename("before.jsonl")
     failed = next(question for question in asked if question.verdict == verdict)
-    assert main(["case", "before.jsonl", failed.id]) == 0
-    wrote, again = capsys.readouterr().out.splitlines()
+    assert main(["case", "run.jsonl", failed.id]) == 0
+    wrote, ran, again = capsys.readouterr().out.splitlines()
     file = wrote.removeprefix("wrote ")
+    assert ran == f"it fails against {system}: {verdict}"
     assert again == f"run it: pytest {file} --memfail-system={system}"
-    (found,) = run(tmp_path, file, f"--memfail-system={system}")
-    assert (found.task, found.verdict) == ("custom", verdict)
-    if verdict != "not_retrieved":  # nothing but this system loses it
-        (sound,) = run(tmp_path, file, "--memfail-system=bm25")
-        assert sound.verdict == "ungraded"
+
+
+NEWEST = """
+class Newest:
+    '''Forgets the newest fifth of what it was told.'''
+
+    calls_model = False
+
+    def __init__(self):
+        self.told = []
+
+    def store_conversation(self, conversation):
+        self.told.append("\\n".join(message.content for message in conversation.messages))
+
+    def get_all_memories(self):
+        return self.told[: len(self.told) - len(self.told) // 5]
+
+    def retrieve_memories(self, query, conversation, k):
+        words = set(query.lower().split())
+        return sorted(self.get_all_memories(), key=lambda text: -len(words & set(text.lower().split())))[:k]
+
+
+def pytest_memfail_make_system(name):
+    return (lambda context: Newest()) if name == "newest" else None
+"""
+
+
+def test_cases_of_a_memory_that_forgets_its_newest_fail(tmp_path, monkeypatch, capsys):
+    """Each fails only if its evidence is as late in its store as it was in the run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "conftest.py").write_text(NEWEST, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --memfail-fail-on=correct<0.9\nmemfail_report = x.json\n")
+    few = ("--memfail-system=newest", "--memfail-tasks=conditional_facts_easy,updated_facts", "--memfail-limit=9")
+    asked = run(tmp_path, *few, "--memfail-haystack=full", "-oaddopts=")
+    (tmp_path / "x.json").unlink()
+    lost = [question for question in asked if question.verdict == "not_stored"]
+    stored = {store.task: store.conversations for store in load_record(tmp_path / "run.jsonl").stores}
+    assert {question.task for question in lost} == set(stored)
+    for question in (lost[0], lost[-1]):
+        limit, count = 40, stored[question.task]
+        assert main(["case", "run.jsonl", question.id, f"--conversations={limit}"]) == 0
+        wrote, kept, ran, _ = capsys.readouterr().out.splitlines()
+        assert ran == "it fails against newest: not_stored"
+        assert kept.startswith(f"note: {limit} of the store's {count} conversations, in their order")
+        case = yaml.safe_load((tmp_path / wrote.removeprefix("wrote ")).read_text(encoding="utf-8"))
+        assert len(case["conversations"]) == limit
+        (expected,) = case["expected"]
+        assert expected["conversation"] > 0.75 * limit
+        dates = [one["date"] for one in case["conversations"]]
+        assert dates == sorted(dates)
+    assert not (tmp_path / "x.json").exists()
+    assert main(["case", "run.jsonl", lost[0].id, "-o", "a.memfail.yaml", "--system=bm25"]) == 1
+    said = capsys.readouterr().out
+    assert "warning: it does not fail against bm25 (ungraded); keep more of the store" in said
+    assert main(["case", "run.jsonl", lost[0].id, "-o", "b.memfail.yaml", "--system=nobody"]) == 0
+    assert "note: it could not be run here against nobody: ERROR: unknown memory system" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -66,13 +117,14 @@ def test_an_id_of_no_or_several_questions_names_the_record(tmp_path, capsys, wan
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("suite", "is_said"), [("mab", True), ("memfail", False)])
-def test_a_case_of_lines_of_longer_texts_says_so(tmp_path, monkeypatch, capsys, suite, is_said):
+def test_a_case_of_rows_that_are_not_at_hand_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    task = {"data_hash": "0" * 64, "licence": "CC0", "questions": 1, "suite": suite}
+    task = {"data_hash": "0" * 64, "licence": "CC0", "questions": 1, "suite": "memfail"}
     record = verdicts(tmp_path / "r.jsonl", "not_stored", tasks={"t": task})
-    assert main(["case", str(record), "q-0"]) == 0
-    assert ("may not fail in the same way" in capsys.readouterr().out) == is_said
+    assert main(["case", str(record), "q-0", "--no-run"]) == 0
+    said = capsys.readouterr().out
+    assert "note: the rows of the run cannot be read (" in said
+    assert "may not fail in the same way" in said
 
 
 TURNS = [
@@ -109,18 +161,81 @@ def test_a_case_of_a_log(tmp_path, monkeypatch, capsys, lines):
     case = yaml.safe_load((tmp_path / "tablets.memfail.yaml").read_text())
     assert case["question"] == TURNS[3]["content"]
     assert case["expected"] == [{"fact": TURNS[0]["content"], "conversation": 1, "details": [["only on Thursdays"]]}]
-    (lost,) = run(tmp_path, "tablets.memfail.yaml", "--memfail-system=lossy")
-    assert lost.verdict == "summary_error"
-    (held,) = run(tmp_path, "tablets.memfail.yaml", "--memfail-system=bm25")
-    assert held.verdict == "ungraded"
+
+
+LATE = [
+    *TURNS,
+    {"role": "assistant", "content": "On which days? Only on Mondays, I think.", "session_id": "c"},
+    {"role": "user", "content": "Wrong, only on Thursdays.", "session_id": "c"},
+]
+
+
+def case_of(folder, lines, *words):
+    (folder / "log.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    code = main(["case", "--from", "log.jsonl", "-o", "x.memfail.yaml", *words])
+    return code, yaml.safe_load((folder / "x.memfail.yaml").read_text()) if code == 0 else None
+
+
+def test_a_log_that_ends_with_the_wrong_answer_ends_before_its_question(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code, case = case_of(tmp_path, LATE, "--answer=only on Thursdays", "--system=lossy")
+    assert code == 0
+    assert case["question"] == TURNS[3]["content"]
+    assert case["conversations"] == [
+        {"messages": [{"user": TURNS[0]["content"]}, {"assistant": "Noted."}]},
+        {"messages": [{"user": TURNS[2]["content"]}]},
+    ]
+    assert case["expected"] == [{"fact": TURNS[0]["content"], "conversation": 1, "details": [["only on Thursdays"]]}]
+    said = capsys.readouterr().out
+    assert "note: turns left out: 2 after the question" in said
+    assert "it fails against lossy: summary_error" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "number", "says"),
+    [
+        ("7", 2, "1 (user) 'I take the tablets at 7, only on Thursdays.'; 3 (user) 'Dinner is at 7.'"),
+        ("blue", 0, "got no turns before the question that state 'blue'"),
+    ],
+)
+def test_turns_to_choose_from_are_listed(tmp_path, monkeypatch, capsys, answer, number, says):
+    monkeypatch.chdir(tmp_path)
+    turns = [*TURNS[:2], {"role": "user", "content": "Dinner is at 7."}, {"role": "user", "content": "17 or 70?"}]
+    code, _ = case_of(tmp_path, turns, f"--answer={answer}")
+    err = capsys.readouterr().err
+    assert code == 4
+    assert f"got {number or 'no'} turns" in err
+    assert says in err
+    assert err.count("\n") == 1
+    code, case = case_of(tmp_path, turns, f"--answer={answer}", "--turn=1")
+    assert (code, case["expected"][0]["fact"]) == (0, TURNS[0]["content"])
+
+
+def test_an_answer_in_a_script_without_blanks_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = "\u6211\u6bcf\u5468\u56db\u665a\u4e0a\u6253\u7403\u3002"
+    _, case = case_of(tmp_path, [{"role": "user", "content": said}, TURNS[3]], "--answer=\u5468\u56db")
+    assert case["expected"] == [{"fact": said, "conversation": 1, "details": [["\u5468\u56db"]]}]
+
+
+def test_the_times_of_turns_are_dates_of_the_case(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    turns = [
+        {"role": "user", "content": "My plot is 41.", "timestamp": "2026-01-05T08:00:01Z"},
+        {"role": "user", "content": "I gave up 41 and have plot 7.", "created_at": 1772668800},
+        {"role": "user", "content": "Which plot is mine?", "date": "2026-04-05"},
+    ]
+    _, case = case_of(tmp_path, turns, "--answer=7")
+    assert [str(one["date"]) for one in case["conversations"]] == ["2026-01-05", "2026-03-05"]
+    assert case["expected"][0]["conversation"] == 2
 
 
 @pytest.mark.parametrize(
     ("text", "words", "says"),
     [
         ("{}", [], "--from needs --answer"),
-        ('{"role": "user", "content": "Hi"}\nnot json', ["--answer=x"], "log.jsonl:2: got no JSON"),
-        ('{"level": "info"}', ["--answer=x"], "expected a turn with role and content, or a span"),
+        ('{"role": "user", "content": "Hi"}\nnot json', ["--answer=x"], "log.jsonl:2: file: not JSON (Expecting value"),
+        ('{"level": "info"}', ["--answer=x"], "expected a turn with role and content, a conversation with messages"),
         ('{"role": "user", "content": "Only asked?"}', ["--answer=x"], "has no conversation before the question"),
     ],
 )

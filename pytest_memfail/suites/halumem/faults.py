@@ -10,10 +10,8 @@ from pytest_memfail.core import RowError, SuiteFault
 from pytest_memfail.grading import content
 from pytest_memfail.reading import JsonRow, short
 from pytest_memfail.suites.halumem.files import User, read_users
+from pytest_memfail.suites.places import better_said
 from pytest_memfail.suites.published import as_faults
-
-SAID = 0.5
-"""The share of a point's words that its dialogue should have."""
 
 Fault = tuple[str, str]
 """A field, and the fault in it."""
@@ -35,14 +33,14 @@ def unjoined(user: User) -> Iterator[Fault]:
 def warnings_of(user: User) -> Iterator[Fault]:
     """Yield faults that make the figures of a user less meaningful."""
     name = content(user.name) if user.name else frozenset()
+    said = [(str(at), content(session.text)) for at, session in enumerate(user.sessions)]
     for at, session in enumerate(user.sessions):
-        said = content(session.text)
         for number, point in enumerate(session.memory_points):
             place = f"sessions.{at}.memory_points.{number}"
-            wanted = content(point.memory_content) - name
-            share = len(wanted & said) / len(wanted) if wanted else 1.0
-            if share < SAID:
-                yield place, f"the dialogue has {share:.0%} of its words: {short(point.memory_content)}"
+            if found := better_said(content(point.memory_content) - name, said[at][1], said):
+                share, better = found
+                more = f"; session {better} has most of them" if better else ""
+                yield place, f"the dialogue has {share:.0%} of its words: {short(point.memory_content)}{more}"
             if point.is_update and not point.original_memories:
                 yield f"{place}.original_memories", "got nothing, although the point is an update"
             if not 0 <= point.importance <= 1:

@@ -13,6 +13,7 @@ from pytest_memfail.suites.mab.files import FORGETTING, TITLES, Row, read_rows, 
 from pytest_memfail.suites.mab.plan import SHORTEST, Origin, gold_ids
 from pytest_memfail.suites.mab.scores import norm
 from pytest_memfail.suites.mab.titles import Titles, read_titles
+from pytest_memfail.suites.places import better_said
 from pytest_memfail.suites.published import as_faults
 
 SHORT_CONTEXT = 2000
@@ -65,6 +66,7 @@ def warnings_of(row: Row, titles: Titles | None = None) -> Iterator[Fault]:
     ids = row.metadata.qa_pair_ids or []
     if repeated := sorted({name for name in ids if ids.count(name) > 1}):
         yield "metadata.qa_pair_ids", f"not unique: {_some(repeated)}"
+    yield from _elsewhere(row)
     if row.family.answer == "mab_substring":
         weak = [n for n, g in zip(row.question_ids(), row.answers, strict=True) if any(map(_is_weak, g))]
         if weak:
@@ -72,8 +74,35 @@ def warnings_of(row: Row, titles: Titles | None = None) -> Iterator[Fault]:
                 "answers",
                 f"{len(weak)} gold answers are so short that nearly any answer contains them: {_some(weak)}",
             )
+        elif row.family.task != FORGETTING:
+            yield from _unfounded(row)
     if row.family.task == FORGETTING:
         yield from _conflicts(row)
+
+
+def _unfounded(row: Row) -> Iterator[Fault]:
+    """Yield the questions whose gold answer the context does not contain."""
+    said = f" {norm(row.context)} "
+    missing = [
+        name
+        for name, golds in zip(row.question_ids(), row.answers, strict=True)
+        if any(map(norm, golds)) and not any(f" {norm(gold)} " in said for gold in golds if norm(gold))
+    ]
+    if missing:
+        yield "answers", f"{len(missing)} are not in the context; their memory is not judged: {_some(missing)}"
+
+
+def _elsewhere(row: Row) -> Iterator[Fault]:
+    """Yield the questions of which a turn that carries the answer is not in the context."""
+    said = frozenset(norm(row.context).split())
+    missing = [
+        name
+        for at, name in enumerate(row.question_ids())
+        if any(better_said(frozenset(norm(turn).split()), said, ()) for turn in row.turns(at))
+    ]
+    if missing:
+        problem = "have a turn with the answer that is not in the context; their memory is not judged by it"
+        yield "metadata.haystack_sessions", f"{len(missing)} {problem}: {_some(missing)}"
 
 
 def _is_weak(gold: str) -> bool:

@@ -264,5 +264,5 @@ def _parquet_rows(path: Path, columns: list[str] | None = None) -> Iterator[dict
         with ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=1, columns=columns):
                 yield from batch.to_pylist()
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as parquet ({str(error).splitlines()[0]})") from None

@@ -9,8 +9,9 @@ from pathlib import Path
 from pytest_memfail.core import RowError, SuiteFault
 from pytest_memfail.grading import fold
 from pytest_memfail.reading import JsonRow, short
-from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Block, Episode, read_episodes, states
+from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Block, Episode, read_episodes
 from pytest_memfail.suites.meme.plan import CREDITED
+from pytest_memfail.suites.places import elsewhere, states
 from pytest_memfail.suites.published import as_faults
 
 LEAST = 4
@@ -75,12 +76,14 @@ def warnings_of(episode: Episode) -> Iterator[Fault]:
     values = {fact.value for session in episode.sessions for fact in session.facts if len(fact.value) >= LEAST}
     for at, session in enumerate(episode.sessions):
         text = session.text
+        others = [(str(other), each.text) for other, each in enumerate(episode.sessions) if other != at]
         if session.is_filler:
             for value in sorted(v for v in values if fold(v) in session.folded and states(text, v)):
                 yield f"sessions.{at}", f"a filler session holds a gold value: {short(value)}"
         for number, fact in enumerate(session.facts):
-            if fact.value and not states(text, fact.value):
-                yield f"sessions.{at}.gold_facts.{number}.value", f"the session never states {short(fact.value)}"
+            if fact.value and (better := elsewhere([fact.value], text, others)) is not None:
+                more = f"; session {better} does" if better else ""
+                yield f"sessions.{at}.gold_facts.{number}.value", f"the session never states {short(fact.value)}{more}"
     counts = Counter(entity for item in episode.before_questions.questions for entity in set(item.entity))
     for entity, count in counts.items():
         if count > 1:

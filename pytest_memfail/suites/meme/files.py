@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
@@ -12,9 +11,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from pytest_memfail.core import RowError
-from pytest_memfail.grading import fold, marks_removal, names, sentences, verbatim
+from pytest_memfail.core import RowError, json_of
+from pytest_memfail.grading import fold, marks_removal, sentences
 from pytest_memfail.reading import JsonRow, read_json_rows, short
+from pytest_memfail.suites.places import states
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]
 TYPES: Final[dict[str, Type]] = {
@@ -260,17 +260,12 @@ class Episode(_Model):
         return next((v for v in (*values[-1:], state.before if state else "") if v), "")
 
 
-def states(text: str, value: str) -> bool:
-    """Return whether a text contains a value, verbatim or by its words."""
-    return bool(value) and (verbatim(value, text) or names(value, text))
-
-
 def read_episodes(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], str]:
     """Return the episodes of a file, its faults and its SHA-256; faults name the episode by its id."""
     rows, faults, sha = read_json_rows(path, Episode, "episode")
     if any(fault.field.startswith("episode ") for fault in faults):
         try:
-            found = json.loads(path.read_text(encoding="utf-8-sig"))
+            found = json_of(path.read_text(encoding="utf-8-sig"))
         except ValueError:  # a later part of the file is no JSON, which is reported as another fault
             return rows, faults, sha
         names = [row.get("episode_id") if isinstance(row, dict) else None for row in found]

@@ -34,7 +34,8 @@ from pytest_memfail.grading import (
     words,
 )
 from pytest_memfail.reading import JsonRow, digest
-from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type, states
+from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type
+from pytest_memfail.suites.places import states
 
 NAME: Final = "meme"
 ARROW: Final = " \u2192 "

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pytest_memfail.core import Detail
+from pytest_memfail.reading import HALF, half_character, may_be_cut, place_of
 
 Text = Annotated[str, Field(min_length=1)]
 LETTERS = ("A", "B", "C", "D", "E")
@@ -22,11 +23,14 @@ def _parse_json(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     try:
-        return json.loads(cell)
+        value = json.loads(cell)
     except ValueError as error:  # also raised for a number of 5,000 digits
         raise ValueError(f"not JSON ({error})") from None
     except RecursionError:
         raise ValueError("not JSON that can be read (nested too deeply)") from None
+    if may_be_cut(cell) and (place := half_character(value)) is not None:
+        raise ValueError(f"{place_of(place)}: {HALF}" if place else HALF)
+    return value
 
 
 def _empty_is_none(cell: object) -> object:

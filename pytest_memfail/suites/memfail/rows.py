@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import ValidationError
 
 from pytest_memfail.core import RowError
-from pytest_memfail.reading import digest, row_faults, slug
+from pytest_memfail.reading import Table, digest, read_table, row_faults, slug
 from pytest_memfail.suites.memfail.row_models import DatedMessage, DetailRow, Row
 
 R = TypeVar("R", bound=Row)
@@ -38,7 +36,7 @@ def read_rows(path: Path, model: type[R], make_id: Callable[[R], str], make_key:
     rows with the same readable part. Ids never depend on positions. Raises `RowError` for the first fault, with the
     number of further faults.
     """
-    rows, lines, errors = _read(path, model)
+    rows, lines, errors, _ = _read(path, model)
     if not errors:
         ids = row_ids(rows, make_id, make_key)
         for row_id, count in Counter(ids).items():
@@ -75,61 +73,34 @@ def single_row(path: Path, line: int, record: Mapping[str, Any], model: type[R])
     return Rows(path, digest(str(record), 64), (row,), (row.id or "row",), (line,))
 
 
-def row_errors(path: Path, model: type[Row]) -> list[RowError]:
-    """Return all faults of a file."""
-    return _read(path, model)[2]
+def row_faults_of(path: Path, model: type[Row]) -> tuple[list[RowError], list[RowError]]:
+    """Return all faults of a file: those that stop a run, and those that do not."""
+    _, _, errors, warnings = _read(path, model)
+    return errors, warnings
 
 
-def _read(path: Path, model: type[R]) -> tuple[list[R], list[int], list[RowError]]:
+def _read(path: Path, model: type[R]) -> tuple[list[R], list[int], list[RowError], list[RowError]]:
     rows: list[R] = []
     lines: list[int] = []
-    errors: list[RowError] = []
-    file = str(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        return rows, lines, [RowError(file, line, "file", f"not UTF-8 ({error.reason} at byte {error.start})")]
-    except OSError as error:
-        return rows, lines, [RowError(file, 1, "file", f"cannot be read ({error.strerror})")]
-    start = 1
-    header: list[str] = []
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        for cells in reader:
-            if not header:
-                header = cells
-                errors += _missing_columns(file, header, model)
-                if errors:
-                    return rows, lines, errors
-            elif cells:  # skip blank lines
-                record = dict(zip(header, cells, strict=False))
-                if len(cells) > len(header):
-                    extra = len(cells) - len(header)
-                    errors.append(RowError(file, start, "row", f"got {extra} more cells than the header has columns"))
-                elif len(cells) < len(header):
-                    missing = header[len(cells)]
-                    errors.append(RowError(file, start, missing, "no cell: the row is shorter than the header"))
-                else:
-                    try:
-                        rows.append(model.model_validate(record))
-                        lines.append(start)
-                    except ValidationError as error:
-                        errors.extend(row_faults(file, start, error, NESTED))
-            start = reader.line_num + 1
-    except csv.Error as error:
-        errors.append(RowError(file, start, "row", f"not CSV ({error})"))
-    if not header:
-        errors += _missing_columns(file, header, model)
-    if not errors and not rows:
-        errors.append(RowError(file, 1, "file", "has no rows"))
-    return rows, lines, errors
+    table = read_table(path)
+    if not (wrong := [*_missing_columns(table, model)] if table.header or not table.errors else []):
+        for line, cells in table.rows:
+            try:
+                rows.append(model.model_validate(cells))
+                lines.append(line)
+            except ValidationError as error:
+                table.errors += row_faults(table.file, line, error, NESTED)
+    table.errors += wrong
+    if not table.errors and not rows:
+        table.errors.append(RowError(table.file, 1, "file", "has no rows"))
+    return rows, lines, table.errors, table.warnings
 
 
-def _missing_columns(file: str, header: Sequence[str], model: type[Row]) -> Iterable[RowError]:
+def _missing_columns(table: Table, model: type[Row]) -> Iterable[RowError]:
+    has = ", ".join(filter(None, table.header)) or "none"
     for name, info in model.model_fields.items():
-        if info.is_required() and name not in header:
-            yield RowError(file, 1, name, f"no such column; the file has: {', '.join(header) or 'none'}")
+        if info.is_required() and name not in table.header:
+            yield RowError(table.file, 1, name, f"no such column; the file has: {has}")
 
 
 NESTED: Final = (*DetailRow.model_fields, *DatedMessage.model_fields)

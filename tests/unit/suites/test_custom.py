@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -109,7 +110,7 @@ def test_other_yaml_is_refused(tmp_path, text):
     [
         (CASE + "date: 2026-13-45\n", "1: file: not YAML (ValueError: month must be in 1..12)"),
         (CASE + 'k: !!int ""\n', "1: file: not YAML (IndexError: "),
-        ("[" * 5000, "1: file: not a case (nested too deeply)"),
+        ("[" * 5000, "1: file: nested too deeply"),
         (CASE.replace("k: 3", "k: 10000000"), "15: k: got 10000000, expected: "),
     ],
 )
@@ -173,7 +174,15 @@ def test_a_value_that_is_nested_deeply(tmp_path):
 
 def test_a_case_that_holds_itself(tmp_path):
     error = fault_in(tmp_path, CASE.replace("answer: penicillin", "answer: &a [*a]"))
-    assert error.field == "answer"
+    assert (error.line, error.problem) == (8, "an alias (*) names a value that contains it")
+
+
+def test_aliases_that_multiply(tmp_path, monkeypatch):
+    lines = "".join(f"  - &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9))
+    error = fault_in(tmp_path, f"haystack:\n  - &a0 [x, x]\n{lines}{CASE}")
+    assert error.problem == "its aliases (*) repeat more than 100,000 values"
+    monkeypatch.setattr("pytest_memfail.reading.yaml_files.MOST_REPEATED", 0)
+    assert read(tmp_path, CASE), "without aliases a file may have any size"
 
 
 def test_k_of_5000_digits(tmp_path):
@@ -285,6 +294,90 @@ def test_a_folder_of_conversations_is_a_haystack(tmp_path):
     texts = {conversation.text for conversation in stored(task)}
     assert len(texts) == 7
     assert {"The geraniums need a new tub.", "The bus leaves at eight.\nNoted!", "It rains."} < texts
+
+
+def test_chats_as_programs_log_them_are_a_haystack(tmp_path):
+    turns = [{"role": "system", "content": "You help."}, {"role": "user", "content": "Hi \U0001f600"}]
+    folder_of(
+        tmp_path,
+        a_jsonl='{"role": "user", "content": "The bus leaves at eight."}\n{"role": "tool", "content": "saved"}',
+        b_json=json.dumps([{"chat_messages": [{"sender": "human", "text": "It rains."}]}, {"messages": turns}]),
+        c_json=json.dumps(["We have a new cat \U0001f600."]),
+    )
+    texts = {conversation.text for conversation in stored(in_haystack(tmp_path, f"{CASE}haystack: chats\n"))}
+    assert {"The bus leaves at eight.", "It rains.", "Hi \U0001f600", "We have a new cat \U0001f600."} < texts
+    assert len(texts) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.jsonl", "not JSON", "a.jsonl:1: file: not JSON (Expecting value at column 1)"),
+        ("a.json", '[{"role": "Alice", "content": "Hi"}]', "a.json:1: role: got a turn of 'Alice'"),
+        ("a.json", '["Hi \\ud83d"]', "a.json:1: 0: got half a character"),
+    ],
+)
+def test_a_fault_of_chats_names_their_file(tmp_path, name, text, said):
+    folder_of(tmp_path, **{name: text})
+    with pytest.raises(RowError) as caught:
+        in_haystack(tmp_path, f"{CASE}haystack: chats\n")
+    assert said in str(caught.value)
+
+
+def test_half_a_character_is_a_fault_with_its_line(tmp_path):
+    with pytest.raises(RowError) as caught:
+        read(tmp_path, CASE.replace("question: Which", 'question: "\\ud83d Which').replace("given?", 'given?"'))
+    assert (caught.value.line, caught.value.field) == (7, "question")
+    assert "got half a character" in caught.value.problem
+
+
+# -- evidence in another conversation ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "conversation: 1",
+            "conversation: 2",
+            [
+                "no wording of the detail 'allergic' is in conversation 2; conversation 1 has it",
+                "no wording of the detail 'penicillin' is in conversation 2; conversation 1 has it",
+            ],
+        ),
+        (
+            "penicillin]",
+            "aspirin]",
+            ["no wording of the detail 'aspirin' is in conversation 1; no conversation of the case has it"],
+        ),
+        ("penicillin]", "[Penicillins, aspirin]]", []),
+        (
+            "penicillin]",
+            "'7']",
+            ["no wording of the detail '7' is in conversation 1; no conversation of the case has it"],
+        ),
+        ("[[allergic, allergy], penicillin]", "[]", []),
+        (
+            "conversation: 1\n    entity: Ana\n    details: [[allergic, allergy], penicillin]",
+            "conversation: 2\n    entity: Ana",
+            ["conversation 2 has 0% of the words of the fact; conversation 1 has it"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("more", ["", "haystack: long_hop\n"])
+def test_evidence_that_its_conversation_does_not_state_is_a_warning(tmp_path, old, new, said, more):
+    assert old in CASE
+    (tmp_path / "a.memfail.yaml").write_text(CASE.replace(old, new) + more, encoding="utf-8")
+    found = [finding for finding in validate(tmp_path) if finding.field.startswith("expected")]
+    assert [(finding.severity, finding.line, finding.field, finding.message) for finding in found] == [
+        ("warning", 10, "expected.0", text) for text in said
+    ]
+
+
+def test_what_only_the_assistant_said_is_part_of_the_source(tmp_path):
+    text = CASE.replace("conversation: 1", "conversation: 2").replace("[[allergic, allergy], penicillin]", "[Noted]")
+    (fact,) = read(tmp_path, text).evidence.values()
+    assert fact.source == "We moved to Lisbon.\nNoted!"
 
 
 def test_a_changed_haystack_is_other_data(tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import random
 from pathlib import Path
@@ -14,7 +16,7 @@ from pytest_memfail.core import RowError
 from pytest_memfail.reading import slug
 from pytest_memfail.suites import TASK_NAMES
 from pytest_memfail.suites.load import MODULES
-from pytest_memfail.suites.memfail.rows import row_errors
+from pytest_memfail.suites.memfail.rows import row_faults_of
 from pytest_memfail.suites.memfail.validate import MODELS
 
 
@@ -269,7 +271,7 @@ def test_several_faults_give_the_first_and_a_count(tmp_path):
 
 def test_row_errors_lists_every_fault(tmp_path):
     path = write(tmp_path / "rows.csv", conditional(0, entity="", question=""), conditional(1, condition_met="x"))
-    errors = row_errors(path, MODELS["conditional_facts_easy"])
+    errors, _ = row_faults_of(path, MODELS["conditional_facts_easy"])
     assert [(e.line, e.field) for e in errors] == [(2, "entity"), (2, "question"), (3, "condition_met")]
 
 
@@ -399,3 +401,33 @@ def test_a_text_without_latin_letters_has_a_slug_too():
 def test_the_hash_is_that_of_the_files_bytes(tmp_path):
     path = write(tmp_path / "rows.csv", conditional())
     assert MODULES["conditional_facts_easy"].read(path).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("cell", "field"), [('["a", "b \\ud83d"]', "preferences.1"), ('["a", {"b": "\\udc00"}]', "preferences.1.b")]
+)
+def test_half_a_character_in_a_cell_is_named(tmp_path, cell, field):
+    error = fault_of(tmp_path, "coexisting_facts", preferences=cell)
+    assert (error.line, error.field) == (3, field)
+    assert "got half a character" in error.problem
+
+
+def test_a_whole_character_in_two_escapes_is_read(tmp_path):
+    made = coexisting(preferences='["a", "b \\ud83d\\ude00"]')
+    (row,) = MODULES["coexisting_facts"].read(write(tmp_path / "rows.csv", made)).rows
+    assert row.preferences[1] == "b \U0001f600"
+
+
+def test_rows_as_excel_saves_them(tmp_path):
+    text = as_csv([conditional(n) for n in range(3)])
+    path = tmp_path / "rows.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    read = MODULES["conditional_facts_easy"].read
+    plain = read(path)
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=";").writerows([*([*row, "", ""] for row in rows), [""] * (len(rows[0]) + 2)])
+    path.write_bytes(f"\ufeffsep=;\r\n{stream.getvalue()}".encode())
+    saved = read(path)
+    assert (saved.rows, saved.ids) == (plain.rows, plain.ids)
+    assert saved.lines == tuple(line + 1 for line in plain.lines)

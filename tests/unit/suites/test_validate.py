@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from row_files import asked, coexisting, conditional, folder, long_hop, persona, write
+from row_files import asked, coexisting, conditional, folder, long_hop, persona, updated, write
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.suites import Finding, validate
@@ -202,3 +202,29 @@ def test_a_wording_that_keeps_a_detail_and_only_covers_it_is_a_warning(tmp_path)
 def test_numbers_are_found_in_digits_and_in_words():
     assert numbers_in("At 8:30, eight of Twelve, ninety") == {"8:30", "8", "12", "90"}
     assert numbers_in("often, tensely") == set()
+
+
+def test_rows_without_a_value_are_a_warning(tmp_path):
+    path = write(tmp_path / "coexisting_facts.csv", coexisting(0), coexisting(1))
+    path.write_text(path.read_text(encoding="utf-8") + ",,,,\n", encoding="utf-8")
+    assert [str(finding) for finding in found(tmp_path)] == [
+        f"{path}:4: warning: row: 1 row without any value left out (lines 4)"
+    ]
+
+
+def test_evidence_of_another_message_names_it(tmp_path):
+    detail = json.dumps([{"wordings": ["pier 5"]}])
+    write(tmp_path / "updated_facts.csv", updated(0, fact_index="1", evidence_details=detail))
+    assert [finding.message for finding in found(tmp_path)] == [
+        "'quay 9' is not in message 1; the row's text 2 (from 0) has it",
+        "'pier 5' is not in the source; the row's text 0 (from 0) has it",
+    ]
+
+
+def test_preferences_in_another_order_than_their_facts_are_a_warning(tmp_path):
+    facts = json.dumps(["I keep a parrot.", "My kayak is red."])
+    write(tmp_path / "coexisting_facts.csv", coexisting(preferences='["red kayak", "parrot"]', preference_facts=facts))
+    assert [(finding.field, finding.message) for finding in found(tmp_path)] == [
+        ("preferences.0", "'red kayak' is not in preference_facts.0, but in preference_facts.1"),
+        ("preferences.1", "'parrot' is not in preference_facts.1, but in preference_facts.0"),
+    ]

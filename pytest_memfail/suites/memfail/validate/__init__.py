@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import RowError, UsageError
+from pytest_memfail.grading import content
 from pytest_memfail.suites.custom import find_custom
 from pytest_memfail.suites.memfail import (
     coexisting_facts,
@@ -19,13 +20,14 @@ from pytest_memfail.suites.memfail import (
 )
 from pytest_memfail.suites.memfail.row_models import (
     MODELS,
+    CoexistingRow,
     ConditionalRow,
     DetailRow,
     LongHopRow,
     PersonaRow,
     UpdatedRow,
 )
-from pytest_memfail.suites.memfail.rows import Rows, row_errors
+from pytest_memfail.suites.memfail.rows import Rows, row_faults_of
 from pytest_memfail.suites.memfail.validate.across import ESSAY_LIKENESS, LIKENESS
 from pytest_memfail.suites.memfail.validate.cases import case_findings
 from pytest_memfail.suites.memfail.validate.design import (
@@ -43,6 +45,7 @@ from pytest_memfail.suites.memfail.validate.options import option_shortcuts
 from pytest_memfail.suites.memfail.validate.repeats import near_duplicates, stands, words_of
 from pytest_memfail.suites.memfail.validate.shortcuts import shortcut_findings
 from pytest_memfail.suites.memfail.validate.strangers import absent_names
+from pytest_memfail.suites.places import better_said, elsewhere
 
 READERS: Final[dict[str, Callable[[Path], Rows[Any]]]] = {
     "conditional_facts_easy": conditional_facts.read,
@@ -116,8 +119,9 @@ def validate(folder: Path) -> list[Finding]:
     findings = case_findings(cases, folder)
     sound = set()
     for name, path in present.items():
-        errors = row_errors(path, MODELS[name])
+        errors, warnings = row_faults_of(path, MODELS[name])
         findings += [Finding("error", e.file, e.line, e.field, e.problem) for e in errors]
+        findings += [Finding("warning", w.file, w.line, w.field, w.problem) for w in warnings]
         if not errors:
             sound.add(name)
     for name in present:
@@ -143,7 +147,7 @@ def _warnings(name: str, paths: dict[str, Path], sound: set[str]) -> Iterator[Fi
             if "conditional_facts_easy" in sound:
                 yield from _pairs(conditional_facts.read(paths["conditional_facts_easy"]), rows)
     elif name == "coexisting_facts":
-        coexisting_facts.read(path)
+        yield from _coexisting(coexisting_facts.read(path))
     elif name == "persona_retrieval":
         persons = persona_retrieval.read(path)
         yield from _persona(persons)
@@ -234,6 +238,16 @@ def _pairs(easy: Rows[ConditionalRow], hard: Rows[ConditionalRow]) -> Iterator[F
         )
 
 
+def _coexisting(rows: Rows[CoexistingRow]) -> Iterator[Finding]:
+    """Report preferences that another fact of the row states than the one at their place."""
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        said = [(str(number), content(fact)) for number, fact in enumerate(row.preference_facts)]
+        for number, preference in enumerate(row.preferences):
+            if (found := better_said(content(preference), said[number][1], said)) and found[1]:
+                fault = f"{preference!r} is not in preference_facts.{number}, but in preference_facts.{found[1]}"
+                yield Finding("warning", str(rows.path), line, f"preferences.{number}", fault)
+
+
 def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
     file = str(rows.path)
     names = Counter(row.entity for row in rows.rows)
@@ -298,49 +312,43 @@ def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
             ]
         for field, value, at in wanted:
             if value.casefold() not in row.messages[at].text.casefold():
-                yield Finding("warning", file, line, field, f"{value!r} is not in message {at}")
+                more = _in_text(value, [message.text for message in row.messages])
+                yield Finding("warning", file, line, field, f"{value!r} is not in message {at}{more}")
 
 
 def _details(name: str, path: Path) -> Iterator[Finding]:
     """Report details that their source does not contain, and wordings that are both acceptable and too vague."""
-    for line, source, detail in _worded(name, path):
+    for line, texts, at, detail in _worded(name, path):
         wording = detail.wordings[0]
-        if wording.casefold() not in source.casefold():
-            yield Finding("warning", str(path), line, "evidence_details", f"{wording!r} is not in the source")
+        if wording.casefold() not in texts[at].casefold():
+            fault = f"{wording!r} is not in the source{_in_text(wording, texts)}"
+            yield Finding("warning", str(path), line, "evidence_details", fault)
         for vaguer in {v.casefold() for v in detail.vaguer} & {w.casefold() for w in detail.wordings}:
             fault = f"{vaguer!r} is both a wording and a vaguer wording of {wording!r}"
             yield Finding("warning", str(path), line, "evidence_details", fault)
 
 
-def _worded(name: str, path: Path) -> Iterator[tuple[int, str, DetailRow]]:
-    if name.startswith("conditional_facts"):
-        conditional = conditional_facts.read(path)
-        for rule, line in zip(conditional.rows, conditional.lines, strict=True):
-            for detail in rule.evidence_details or ():
-                yield line, "\n".join(rule.entity_facts), detail
-    elif name == "persona_retrieval":
-        persona = persona_retrieval.read(path)
-        for person, line in zip(persona.rows, persona.lines, strict=True):
-            for details in person.evidence_details or ():
-                for detail in details:
-                    yield line, person.essay, detail
-    elif name == "coexisting_facts":
-        coexisting = coexisting_facts.read(path)
-        for held, line in zip(coexisting.rows, coexisting.lines, strict=True):
-            for fact, details in zip(held.preference_facts, held.evidence_details or (), strict=False):
-                for detail in details:
-                    yield line, fact, detail
-    elif name == "updated_facts":
-        updated = updated_facts.read(path)
-        for change, line in zip(updated.rows, updated.lines, strict=True):
-            for detail in change.evidence_details or ():
-                yield line, change.messages[change.fact_index].text, detail
-    else:
-        chains = long_hop.read(path)
-        for chain, line in zip(chains.rows, chains.lines, strict=True):
-            for fact, details in zip(chain.facts, chain.evidence_details or (), strict=False):
-                for detail in details:
-                    yield line, fact, detail
+def _in_text(wording: str, texts: Sequence[str]) -> str:
+    """Return which text of a row has a wording; empty if none has it."""
+    found = elsewhere([wording], "", ((str(number), text) for number, text in enumerate(texts)))
+    return f"; the row's text {found} (from 0) has it" if found else ""
+
+
+def _worded(name: str, path: Path) -> Iterator[tuple[int, Sequence[str], int, DetailRow]]:
+    """Yield each detail with its line, the texts of its row, and the number of the text that should state it."""
+    rows = READERS[name](path)
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        details = row.evidence_details or ()
+        if isinstance(row, ConditionalRow):
+            texts, homes = ["\n".join(row.entity_facts)], [(0, detail) for detail in details]
+        elif isinstance(row, UpdatedRow):
+            texts, homes = [message.text for message in row.messages], [(row.fact_index, detail) for detail in details]
+        elif isinstance(row, PersonaRow):
+            texts, homes = [row.essay], [(0, detail) for of_question in details for detail in of_question]
+        else:
+            texts = row.preference_facts if isinstance(row, CoexistingRow) else row.facts
+            homes = [(at, detail) for at, of_fact in enumerate(details) for detail in of_fact]
+        yield from ((line, texts, at, detail) for at, detail in homes)
 
 
 def numbers_in(text: str) -> set[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import RowError
-from pytest_memfail.suites.custom import read_custom
+from pytest_memfail.suites.custom import misplaced, read_custom
 from pytest_memfail.suites.haystacks import HaystackFinder
 from pytest_memfail.suites.memfail.validate.finding import Finding
 
@@ -20,17 +20,19 @@ def case_findings(paths: Sequence[Path], folder: Path) -> list[Finding]:
     haystacks = HaystackFinder(folder)
     faults: dict[tuple[str, int, str], Finding] = {}
     sound = []
+    warnings: list[Finding] = []
     for path in paths:
         try:
             read_custom([path], folder, haystacks)
             sound.append(path)
+            warnings += [Finding("warning", w.file, w.line, w.field, w.problem) for w in misplaced(path)]
         except RowError as error:
             faults[error.file, error.line, error.field] = _error(error)
     try:
         task = read_custom(sound, folder, haystacks)
     except RowError as error:  # two files with the same id
         return [*faults.values(), _error(error)]
-    findings = list(faults.values())
+    findings = [*faults.values(), *warnings]
     for store in task.stores if task is not None else ():
         (question,) = store.questions
         messages, k = sum(len(c.messages) for c in store.read_conversations()), question.k or DEFAULT_K

@@ -108,6 +108,7 @@ POINT = ("sessions", 2, "memory_points", 0)
         (("sessions", 0, "dialogue"), [], "dialogue: got [], expected: "),
         (("sessions", 0, "questions", 0, "question_type"), "Quiz", "question_type: got 'Quiz', expected one of Basic "),
         (("uuid",), DELETE, "uuid: got nothing, expected a value"),
+        (("sessions", 0, "dialogue", 0, "content"), "Hi \ud83d", "sessions.0.dialogue.0.content: got half a character"),
     ],
 )
 def test_a_fault_stops_a_run_with_its_place(tmp_path, path, value, text):
@@ -132,6 +133,11 @@ def test_two_users_with_one_id_stop_a_run(tmp_path):
         ((*POINT, "original_memories"), [], "original_memories: got nothing, although the point is an update"),
         ((*POINT, "importance"), 1.5, "importance: got 1.5, expected a number from 0 to 1"),
         ((*POINT, "memory_content"), "Ulla collects enamel signs", "the dialogue has 0% of its words"),
+        (
+            (*POINT, "memory_content"),
+            "Ulla did 2 + 2",
+            "the dialogue has 0% of its words: 'Ulla did 2 + 2'; session 1 has most of them",
+        ),
         (("sessions", 1, "memory_points"), [user()["sessions"][0]["memory_points"][0]], "which are not asked"),
     ],
 )

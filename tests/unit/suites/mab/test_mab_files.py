@@ -127,6 +127,7 @@ def test_unknown_variant_and_layout(tmp_path):
         ),
         ({"metadata": {}}, "metadata.source: got nothing, expected a value"),
         ({"context": "No number here."}, "got no numbered fact"),
+        ({"context": f"{FACTS}\nHi \ud83d"}, "context: got half a character"),
         ({"context": FACTS.replace("\n4. ", "\n9. ")}, "got the fact 9, expected 4: facts are numbered without gaps"),
     ],
 )
@@ -173,6 +174,23 @@ def test_warnings(tmp_path):
         "its summary is not scored",
         "warning: row 5 (infbench_sum_eng_shots2): answers: 2 have no gold answer, so no answer can be right: sum-no0, "
         "sum-no1",
+    ]
+
+
+def test_evidence_that_the_context_lacks_is_a_warning(tmp_path):
+    chat = f"{LONG} user: I keep a parrot called Odero."
+    sessions = [
+        [[{"role": "user", "content": text, "has_answer": True}]] for text in ("I keep a parrot.", "My kayak is red.")
+    ]
+    write(
+        tmp_path,
+        row("ruler_qa1_197K", LONG, [("When?", ["upon a time"]), ("Where?", ["in Varda", "Ostry"])]),
+        row("longmemeval_s*", chat, [("Pet?", ["a parrot"]), ("Boat?", ["a kayak"])], haystack_sessions=sessions),
+    )
+    assert faults(tmp_path) == [
+        "warning: row 0 (ruler_qa1_197K): answers: 1 are not in the context; their memory is not judged: qa1-no1",
+        "warning: row 1 (longmemeval_s*): metadata.haystack_sessions: 1 have a turn with the answer that is not in the context; "
+        "their memory is not judged by it: lme-no1",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timezone
 
 import pytest
@@ -10,7 +11,8 @@ from episodes import EPISODE, episode, question, write
 from pytest_memfail.core import RowError, SuiteFault, SuiteRequest, UnknownNameError, UsageError
 from pytest_memfail.suites import built_in_suite, choose_suites, suite_in
 from pytest_memfail.suites.meme import SUITE, shipped_episodes
-from pytest_memfail.suites.meme.files import Episode, Fact, Item, Session, read_episodes, states
+from pytest_memfail.suites.meme.files import Episode, Fact, Item, Session, read_episodes
+from pytest_memfail.suites.places import states
 
 
 def loaded(folder, *episodes):
@@ -176,7 +178,7 @@ def test_errors(tmp_path, changes, text):
     assert first_fault(tmp_path, **changes) == text
     fault = next(iter(SUITE.faults(tmp_path)))
     assert fault.is_error
-    assert str(fault) == f"{tmp_path / 'meme_filler32k.json'}: error: {text}"
+    assert str(fault) == f"{tmp_path / 'meme_filler32k.json'}:{fault.line}: error: {text}"
 
 
 def test_an_id_twice(tmp_path):
@@ -200,6 +202,17 @@ def test_no_json_and_no_array(tmp_path):
     assert [fault.problem for fault in SUITE.faults(tmp_path)] == ["got {}, expected an array"]
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("Hi \ud83d", "got half a character"), (json.loads("[" * 400 + "]" * 400), "got [[[[")],
+    ids=["half a character", "nested"],
+)
+def test_a_text_that_is_none_is_named(tmp_path, content, problem):
+    fault = first_fault(tmp_path, sessions__4__conversation=[{"role": "user", "content": content}])
+    assert fault.startswith("episode pl_001: sessions.4.conversation.0.content: ")
+    assert problem in fault
+
+
 # -- warnings ------------------------------------------------------------------------------------------------------------
 
 
@@ -213,6 +226,12 @@ def test_a_filler_that_holds_a_value(tmp_path):
 def test_a_session_that_never_states_its_value(tmp_path):
     assert warnings(tmp_path, sessions__3__gold_facts__1__value="Ida Falck") == [
         ("episode pl_001: sessions.3.gold_facts.1.value", "the session never states 'Ida Falck'")
+    ]
+
+
+def test_a_session_that_another_states_the_value_of_names_it(tmp_path):
+    assert warnings(tmp_path, sessions__3__gold_facts__1__value="Marl Couriers") == [
+        ("episode pl_001: sessions.3.gold_facts.1.value", "the session never states 'Marl Couriers'; session 5 does")
     ]
 
 
