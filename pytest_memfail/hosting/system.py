@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import (
     MAX_K,
+    SEARCHING,
     Conversation,
     Doubt,
     Listing,
@@ -175,6 +176,7 @@ class OpenSystem:
         self._resources.journal.fill_started(self._job.id)
         if self._retries is not None:
             self._retries.drop()
+        self._searches_now(now=True)
         self._report.restored = True
         self._report.conversations = sum(map(len, segments))
         self._report.fill_seconds += time.perf_counter() - started
@@ -187,6 +189,7 @@ class OpenSystem:
         lane, retries, resources = self.lane, self._retries, self._resources
         assert retries is not None
         resources.journal.fill_started(self._job.id)
+        self._searches_now(now=False)
         started = time.perf_counter()
 
         # the assistant's turns do not depend on the memory system: all are fetched ahead, and stored in order
@@ -210,8 +213,13 @@ class OpenSystem:
         if conversations:
             await self._settle()
             await self._extract(batch)
+        self._searches_now(now=True)
         self._report.fill_seconds += time.perf_counter() - started
         self.filled = time.time()
+
+    def _searches_now(self, *, now: bool) -> None:
+        if self._job.models is not None:
+            self._job.models.searches(now=now)
 
     async def _settle(self) -> None:
         """Wait until the system says that it has stored everything, if it can say so."""
@@ -379,6 +387,7 @@ class OpenSystem:
         """
         conversation = Conversation(f"{self._context.store_id}-query", (), asked_at)
         method = self._system.retrieve_memories
+        token = SEARCHING.set(True)
         try:
             memories, seconds = await self.lane.read(
                 "retrieve_memories", method, query, conversation, k, read=self._reader("retrieve_memories")
@@ -390,6 +399,8 @@ class OpenSystem:
                     raise leak
         except MemorySystemError as error:
             raise with_place(error, about) from error.__cause__
+        finally:
+            SEARCHING.reset(token)
         shown = memories if getattr(self._system, "unlimited_k", False) else memories[:k]
         return Retrieved(shown, len(memories) - len(shown), seconds)
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from engine_fakes import ExactJudge, Store, names, question, said
 
-from pytest_memfail.core import Ingest, Probe, StageResult
+from pytest_memfail.core import SEARCHING, Ingest, Probe, StageResult
 from pytest_memfail.hosting import Shelf
 
 
@@ -184,3 +184,28 @@ def test_a_restored_store_says_that_it_cannot_know_what_was_replaced(make_bench,
     assert found[0] == ("not_stored", None)
     assert [doubt.kind for doubt in report.doubts] == ["restored-additions"]
     assert not report.doubts[0].is_fatal
+
+
+# -- what model calls are for ------------------------------------------------------------------------------------------
+
+
+def test_the_calls_of_a_system_are_told_apart_by_what_it_is_asked(make_bench):
+    """A system that calls models while it searches, between two fills."""
+    seen = []
+
+    class Asking(Store):
+        async def store_conversation(self, conversation):
+            seen.append(("store", SEARCHING.get()))
+            super().store_conversation(conversation)
+
+        async def retrieve_memories(self, query, conversation, k):
+            seen.append(("search", SEARCHING.get()))
+            return super().retrieve_memories(query, conversation, k)
+
+        async def get_all_memories(self):
+            return super().get_all_memories()
+
+    steps = (Ingest(said(0)), Probe((question(0),)), Ingest(said(1)), Probe((question(1),)))
+    bench = make_bench()
+    names(bench.all(bench.begin(Asking, steps)))
+    assert set(seen) == {("store", False), ("search", True)}
