@@ -235,7 +235,6 @@ MEASURES: Final[tuple[Measure, ...]] = (
     Measure("answered", "answered", answered, unit="percent"),
     Measure("score", "score (macro of 6)", score, line=2),
     Measure("trivial_passes", "trivial passes, not credited", trivial, line=2, unit="count"),
-    Measure("known_anyway", "right although a stage failed", lambda qs: known_anyway(after(qs)), line=2, unit="count"),
     *(
         Measure(
             f"{part}_{pairing}",
@@ -248,4 +247,11 @@ MEASURES: Final[tuple[Measure, ...]] = (
         for pairing in get_args(Pairing)
     ),
     Measure("tracking_partial", "tracking: mean share in order", tracking_partial, line=3 + len(PAIRED)),
+    Measure(
+        "known_anyway",
+        "right although a stage failed",
+        lambda qs: known_anyway(after(qs)),
+        line=4 + len(PAIRED),
+        unit="count",
+    ),
 )

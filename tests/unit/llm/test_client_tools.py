@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from llm_asker import Asker, run
 
-from pytest_memfail.core import ToolCall, UsageError
+from pytest_memfail.core import SEARCHING, ToolCall, UsageError
 from pytest_memfail.llm import ReplyError, ResponseCache, SystemChat
 from pytest_memfail.testing import LocalEndpoint, Reply
 from pytest_memfail.testing import ToolCall as Called

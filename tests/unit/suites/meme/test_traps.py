@@ -7,8 +7,13 @@ import pytest
 import traps
 from episodes import episode, fact, question
 
-from pytest_memfail.core import Probe
+from pytest_memfail.core import Probe, StorePlan, SystemContext
+from pytest_memfail.engine import Ask, Engine, StoreJob
 from pytest_memfail.grading import names
+from pytest_memfail.hosting import Resources
+from pytest_memfail.judges.offline import OfflineJudge
+from pytest_memfail.records import question_record
+from pytest_memfail.suites.meme import SUITE
 from pytest_memfail.suites.meme.files import Episode
 from pytest_memfail.suites.meme.kinds import KINDS
 from pytest_memfail.suites.meme.plan import _Plan
@@ -103,3 +108,78 @@ def test_an_entry_with_the_derived_value_alone_shows_it(row):
     """The change may stand in another entry that was not retrieved: the answer needs only what follows from it."""
     shown = [text for text in row.store if names(row.new, text)]
     assert judged(facts_of(row, "DERIVED"), shown) == "ok"
+
+
+# -- values that are replaced between two probes -------------------------------------------------------------------------
+
+
+class LastValue:
+    """Keeps the last message alone, and says what each conversation added."""
+
+    concurrent_stores = 1
+
+    def __init__(self):
+        self.text = ""
+
+    def store_conversation(self, conversation):
+        self.text = conversation.messages[0].content
+
+    def extracted_since(self, conversation):
+        return [self.text]
+
+    def retrieve_memories(self, query, conversation, k):
+        return [self.text]
+
+    def get_all_memories(self):
+        return [self.text]
+
+
+class Silent(LastValue):
+    extracted_since = None
+
+
+@pytest.mark.parametrize(("system", "encoded"), [(LastValue, 1.0), (Silent, 0.0)])
+def test_a_value_replaced_between_two_probes_was_encoded(system, encoded, tmp_path):
+    """`encoded` means stored at some time, and a history is no longer in the store as a whole."""
+    found = []
+    for entity, values, texts in traps.REPLACED:
+        sessions = [
+            session(0, ["Hello there."], None),
+            *(session(at, [t], [fact(entity, v, t)]) for at, (v, t) in enumerate(zip(values, texts, strict=True), 1)),
+        ]
+        made = episode(
+            sessions=sessions,
+            root="",
+            entities={entity: {"before": values[0], "after": values[-1]}},
+            dependency_edges_used=[],
+            before_questions={"position_after_session": 0, "questions": []},
+            after_questions={
+                "position_after_session": 3,
+                "questions": [question("Tr", [entity], [list(values)], " \u2192 ".join(values))],
+            },
+        )
+        plan = _Plan(Episode.model_validate(made), "f", 1)
+        store = StorePlan(entity, tuple(plan.steps()))
+        (asked,) = store.questions
+        engine = Engine(Resources(judge=OfflineJudge(kinds=SUITE.kinds, answers=SUITE.answers)))
+        job = StoreJob(
+            id=entity,
+            task="meme",
+            plan=store,
+            evidence=plan.evidence,
+            factory=system,
+            context=SystemContext("run", entity, tmp_path),
+            asks=(Ask("q", asked, 5),),
+        )
+        run = engine.begin(job)
+        result = run.result("q").result(timeout=10)
+        run.finish().result(timeout=10)
+        engine.close()
+        assert result.error is None
+        assert result.verdict.name == "not_stored"
+        evidence = [plan.evidence[name] for name in asked.evidence]
+        found.append(question_record("id", entity, asked, 5, evidence, trace=result.trace, verdict=result.verdict))
+    assert sum(len(values) - 1 for _, values, _ in traps.REPLACED) >= 12
+    encoding, maintained = (next(m for m in SUITE.measures if m.name == name) for name in ("encoded", "maintained"))
+    assert encoding.of(found).value == encoded
+    assert maintained.of(found).value == 0.0

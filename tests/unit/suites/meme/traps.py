@@ -816,6 +816,16 @@ REPLACED = (
         ("Rabble", "Quayside", "Tern"),
         ("Our broker is Rabble.", "Moved messages to Quayside.", "Tern carries the messages."),
     ),
+    (
+        "perfume",
+        ("Vetch No. 2", "Salt Orchard", "Plain Moss"),
+        ("I wear Vetch No. 2.", "Vetch ran out, so it is Salt Orchard.", "From today I wear Plain Moss."),
+    ),
+    (
+        "pager_app",
+        ("Bleeper", "Rouse", "Knock"),
+        ("On-call pages come by Bleeper.", "We pay for Rouse now.", "Rouse is gone, Knock pages us."),
+    ),
 )
 """Histories of which a memory keeps the last value alone: each earlier one was stored at some time."""
 
