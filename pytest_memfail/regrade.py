@@ -121,7 +121,7 @@ def regrade(
         return await _judge(
             grader,
             case,
-            [Needed.of(q.verdict, q.memory_held, q.credited, q.answer and q.answer.outcome) for q in before],
+            [Needed.of(q.verdict, q.memory_held, q.credited, q.answer.outcome if q.answer else None) for q in before],
         )
 
     return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
