@@ -23,7 +23,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.engine import Grader, Needed, Past, needs_additions, searches
 from pytest_memfail.hosting import DaemonPool
-from pytest_memfail.records import Key, QuestionRecord, StoreRecord, question_record
+from pytest_memfail.records import Key, MemoryRecord, QuestionRecord, StoreRecord, question_record
 from pytest_memfail.results import Loaded
 from pytest_memfail.suites import CUSTOM
 
@@ -66,8 +66,8 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
             )
     plans = {(task.name, plan.id): plan for task in tasks for plan in task.stores}
     questions = {(*place, question.id): question for place, plan in plans.items() for question in plan.questions}
-    listings = {
-        place: _listings(store, plans[place])
+    of_stores = {
+        place: (_listings(store, plans[place]), _extracted(store, plans[place]))
         for store in record.stores
         if (place := (store.task, store.store)) in plans
     }
@@ -77,7 +77,7 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
         if asked.verdict == ERROR:
             continue
         place = (asked.task, asked.store)
-        of_store = listings.get(place, {})
+        of_store, extracted = of_stores.get(place, ({}, []))
         if asked.listing not in of_store:
             raise UsageError(
                 f"{record.path} lacks the listing of the store {asked.store} (the run was killed in it); "
@@ -85,7 +85,9 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
             )
         question = questions[(*place, asked.question)]
         evidence = tuple(by_name[asked.task].evidence[name] for name in question.evidence)
-        earlier = tuple(past for number, past in of_store.items() if number < asked.listing)[::-1]
+        listed = [past for number, past in of_store.items() if number < asked.listing]
+        said = [past for past in extracted if past.listing.number <= asked.listing]
+        earlier = tuple(sorted([*said, *listed], key=lambda past: past.listing.number)[::-1])
         what = added.get((*place, question.keys.get("conversation", "")))
         if question.of_additions and what is None:
             raise UsageError(
@@ -130,7 +132,11 @@ def regrade(
         grader = graders.setdefault((task, store), Grader(judge, pool))
         needed = [by_key[key] for name in case.trace.question.needs if (key := (task, store, name, k)) in by_key]
         before = [await one(other, pool) for other in needed]
-        return await _judge(grader, case, [Needed(found.verdict, found.memory_held) for found in before])
+        return await _judge(
+            grader,
+            case,
+            [Needed.of(q.verdict, q.memory_held, q.credited, q.answer.outcome if q.answer else None) for q in before],
+        )
 
     return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 
@@ -161,18 +167,37 @@ def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, Past]:
             f"the store {store.store} was listed {len(store.listings)} times, expected once: the record does not say which "
             "listing a question was judged by"
         )
-    stored: list[str] = []
-    conversations = []  # before each probe
+    segments = _segments(plan)
+    return {
+        number: Past(_listing(store, number, memories), frozenset().union(*segments[: number + 1]))
+        for number, memories in store.by_probe.items()
+        if 0 <= number < len(segments)  # a damaged record may have any number
+    }
+
+
+def _extracted(store: StoreRecord, plan: StorePlan) -> list[Past]:
+    """Return what the system said that the conversations before each probe added, in order."""
+    segments = _segments(plan)
+    return [
+        Past(_listing(store, one.number, one.added), segments[one.number])
+        for one in store.extracted
+        if 0 <= one.number < len(segments)
+    ]
+
+
+def _listing(store: StoreRecord, number: int, memories: Sequence[MemoryRecord]) -> Listing:
+    return Listing(store.store, tuple(entry.memory for entry in memories), number)
+
+
+def _segments(plan: StorePlan) -> list[frozenset[str]]:
+    """Return the ids of the conversations that are stored between each probe and the one before."""
+    segments: list[set[str]] = [set()]
     for step in plan.steps:
         if isinstance(step, Ingest):
-            stored.append(step.conversation.id)
+            segments[-1].add(step.conversation.id)
         else:
-            conversations.append(frozenset(stored))
-    return {
-        number: Past(Listing(store.store, tuple(entry.memory for entry in memories), number), conversations[number])
-        for number, memories in store.by_probe.items()
-        if 0 <= number < len(conversations)  # a damaged record may have any number
-    }
+            segments.append(set())
+    return [frozenset(segment) for segment in segments[:-1]]
 
 
 def _additions(

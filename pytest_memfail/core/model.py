@@ -183,7 +183,7 @@ class Question:
     weight: float = 1.0
     """The question's weight in a weighted measure of its suite."""
     is_independent: bool = False
-    """Whether retrieval and answer are judged and recorded even if a fact failed."""
+    """Whether retrieval and answer are judged, recorded and credited even if a fact failed."""
     of_additions: bool = False
     """Whether storage and summary are judged by what the conversation `keys["conversation"]` added, not by the whole store."""
 

@@ -42,11 +42,11 @@ NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 
 
 class Past(NamedTuple):
-    """An earlier listing of the store."""
+    """What the store held earlier: a listing, or what it said that some conversations added."""
 
     listing: Listing
     conversations: Collection[str]
-    """Ids of the conversations that were stored before it."""
+    """Ids of the conversations whose facts it may hold."""
 
 
 class Needed(NamedTuple):
@@ -56,6 +56,22 @@ class Needed(NamedTuple):
     """A verdict, or `error`."""
     held: bool | None = None
     """Whether memory held the question's facts."""
+    credited: bool | None = None
+    """Whether it was answered right, even if a fact failed; None if the verdict decides."""
+
+    @classmethod
+    def of(cls, verdict: str, held: bool | None, credited: bool | None, answer: str | None) -> Needed:
+        """Return the outcome of a finished question; `answer` is the outcome of its answer stage, if it has one.
+
+        An answer that was asked for and left open says nothing, even if a fact failed.
+        """
+        return cls(UNGRADED if answer == "ungraded" else verdict, held, credited)
+
+    @property
+    def is_right(self) -> bool | None:
+        """Return whether it was answered right; None if nobody judged that."""
+        right = True if self.verdict == CORRECT else False if self.verdict in FAILURES else None
+        return right if self.credited is None else self.credited
 
 
 class Grader:
@@ -95,7 +111,6 @@ class Grader:
         Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict. Raises `MemfailError`
         if `added` is missing.
         """
-        names = {one.verdict for one in needed}
         was_held = all(one.held is True for one in needed) if needed else None
         if question.of_additions:
             if added is None:
@@ -111,15 +126,21 @@ class Grader:
         if ADDED_STAGE in question.stages:
             return await self._added(question, shown)
         if "answer" not in question.stages:
-            is_open = any(stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
-            answer = NEEDS_MODEL if is_open else NOT_ASKED
+            is_estimate = any(
+                stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval)
+            )
+            answer = NEEDS_MODEL if is_estimate else NOT_ASKED
         elif held or reply is not None:
-            settles = await self._settles(question)
-            if held or settles or (question.is_independent and reply is not None):
+            counts = (question.is_independent and reply is not None) or await self._settles(question)
+            if held or counts:
                 answer = await self._ask("answer", question, evidence, reply)
-            if settles and answer.outcome in ("passed", "failed"):
+            if counts and answer.outcome in ("passed", "failed"):
                 credited = answer.outcome == "passed"
-        before = False if names & set(FAILURES) else True if names == {CORRECT} else None
+        known = [one.is_right for one in needed]
+        before = False if False in known else True if needed and all(known) else None
+        is_open = before is None and any(one.verdict == ERROR for one in needed)
+        if credited and (before is False or is_open):
+            credited = None if is_open else False
         verdict = question_verdict(
             facts,
             answer,
@@ -128,7 +149,7 @@ class Grader:
             passed_before=before,
             keeps_answer=question.is_independent,
         )
-        if verdict.name == CORRECT and before is None and ERROR in names:
+        if verdict.name == CORRECT and is_open:
             reason = f"must have been right before, and was an error: {', '.join(question.needs)}"
             return Verdict(UNGRADED, verdict.facts, StageResult("ungraded", reason))
         return verdict
