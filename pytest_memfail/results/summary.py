@@ -133,9 +133,9 @@ class StoreFigures:
     fill_seconds: float
     retrieve_p50: float | None
     retrieve_p95: float | None
-    retrieve_seconds: float = 0.0
     restored: int = 0
     """Stores that were restored from an earlier run instead of filled."""
+    retrieve_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
