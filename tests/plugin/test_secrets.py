@@ -201,6 +201,9 @@ def test_a_memory_that_only_looks_like_a_secret_is_recorded_as_it_is(project: Pr
             def retrieve_memories(self, query, conversation, k):
                 return [{text!r}]
 
+            def get_all_memories(self):
+                return [{text!r}]
+
         def pytest_memfail_make_system(config, name):
             return lambda context: Wifi(context, config.rootpath / "events.log")
         """
