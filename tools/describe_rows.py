@@ -29,6 +29,7 @@ def described(task: Task) -> Iterator[str]:
         sizes.append(size)
         if len(strata := {question.stratum for question in asked}) == 1:
             tokens.setdefault(strata.pop(), []).append(size)
+    is_of_rows = sum(map(len, tokens.values())) == len(rows)  # a row may have questions of several strata
     types = {question.metadata.get("condition_type") for question in task.questions} - {None}
     yield (
         f"{task.name}: {counted(len(rows), 'row')}, {counted(len(task.questions), 'question')}, "
@@ -36,7 +37,7 @@ def described(task: Task) -> Iterator[str]:
         + (f", {counted(len(types), 'condition type')}" if types else "")
     )
     for stratum, count in sorted(Counter(question.stratum for question in task.questions).items()):
-        each = f", {fmean(tokens[stratum]):.1f} tokens a row" if stratum in tokens else ""
+        each = f", {fmean(tokens[stratum]):.1f} tokens a row" if is_of_rows else ""
         yield f"  {stratum}: {counted(count, 'question')} ({count / len(task.questions):.1%}){each}"
     yield f"  all: {fmean(sizes):.1f} tokens a row"
 

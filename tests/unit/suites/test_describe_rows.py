@@ -20,7 +20,7 @@ DATA = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 def described(folder):
     """The lines of each task, by its name."""
     done = subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True, check=True)
-    return {name: lines for name, lines in re.findall(r"^(\w+): (.*(?:\n  .*)*)", done.stdout, re.MULTILINE)}
+    return dict(re.findall(r"^(\w+): (.*(?:\n  .*)*)", done.stdout, re.MULTILINE))
 
 
 def test_a_row_counts_its_stored_text_and_all_its_questions(tmp_path):
