@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, counted, one_line
 from pytest_memfail.records import Comparison, Gate, QuestionRecord
-from pytest_memfail.report.compare import percent, shift_name, shift_text
+from pytest_memfail.report.compare import at_k, percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.suites import suite_sentences
@@ -137,7 +137,8 @@ def _beside(found: SideBySide) -> Iterator[str]:
     yield "| --- | ---: | ---: | ---: | ---: |"
     totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
     for flips in totals[:MAX_ROWS]:
-        yield f"| {plain(found.labels[flips.record])} | {flips.n} | {flips.better} | {flips.worse} | {p_value(flips.p)} |"
+        name = plain(at_k(found.labels[flips.record], flips.k))
+        yield f"| {name} | {flips.n} | {flips.better} | {flips.worse} | {p_value(flips.p)} |"
     for shift in found.shifts[:MAX_MEASURES]:
         name = f"{shift_name(found, shift)} of {found.labels[shift.record]}"
         yield f"- {plain(name)}: {plain(shift_text(shift))} over {shift.clusters} clusters"
