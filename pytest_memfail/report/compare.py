@@ -13,12 +13,13 @@ from pytest_memfail.report.tables import table
 from pytest_memfail.report.text import amount, tokens_each
 from pytest_memfail.results import OverSeeds, Row, SeedMean, Shift, SideBySide
 
+PER_MEMORY: Final = "tokens per memory"
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     "facts held %": lambda row: percent(row.facts_held),
     "tokens shown": lambda row: amount(row.shown_tokens, exact=not row.approximate),
     "% of the store": lambda row: amount(row.shown_share, 100),
     "abstention %": lambda row: "-" if row.abstention is None else percent(row.abstention),
-    "tokens per memory": lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
+    PER_MEMORY: lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
 }
 """The tables after the rates: title, and function that returns the cell of a task in a record."""
 
@@ -51,10 +52,11 @@ def comparison(found: SideBySide) -> Iterator[str]:
         yield f"{'' if name == before else name:<{wide}}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{shares}"
         before = name
     for title, cell in BESIDE.items():
-        values = {(at_k(row.task, row.k), row.record): cell(row) for row in found.rows}
+        of_stores = title == PER_MEMORY  # the same at every k
+        values = {(row.task if of_stores else at_k(row.task, row.k), row.record): cell(row) for row in found.rows}
         if set(values.values()) == {"-"}:
             continue
-        names_at_k = dict.fromkeys(at_k(row.task, row.k) for row in found.rows)
+        names_at_k = dict.fromkeys(name for name, _ in values)
         cells = {name: [values.get((name, i), "-") for i in range(len(letters))] for name in names_at_k}
         yield ""
         yield from _beside(title, letters, cells, wide + 1)

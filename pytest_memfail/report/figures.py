@@ -35,7 +35,7 @@ def figure(suffix: str, records: Sequence[Loaded]) -> bytes:
     small = [*by_k, *([None] if len(records) > 1 else [])]  # two panels side by side; None is that of tokens
     heights = [1.0 + 0.32 * len(bars), *(3.0 for _ in small[::2])]
     with rc_context({"text.parse_math": False}):  # a "$" in a name is a "$"
-        drawing = Figure(figsize=(8.5, 0.2 + sum(heights)), layout="constrained")
+        drawing = Figure(figsize=(10, 0.2 + sum(heights)), layout="constrained")
         grid: Any = drawing.add_gridspec(len(heights), 2, height_ratios=heights)
         _bars(drawing.add_subplot(grid[0, :]), bars)
         for place, task in enumerate(small):
