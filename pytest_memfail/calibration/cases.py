@@ -22,6 +22,7 @@ from pytest_memfail.core import (
     Question,
     RowError,
     UsageError,
+    json_of,
     one_line,
 )
 from pytest_memfail.reading import read_table
@@ -207,7 +208,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
 
 
 class _Rows:
-    """Rows by id: those of `rows.jsonl` beside a file of cases, and those of the shipped CSV files."""
+    """Rows by id: of `rows.jsonl` beside a file of cases, of the shipped labelled cases, and of the shipped CSV files."""
 
     def __init__(self) -> None:
         self._beside: dict[Path, dict[str, _Row]] = {}
@@ -216,14 +217,15 @@ class _Rows:
     def find(self, case: _Line, path: Path) -> _Row | None:
         """Return the row that a case names; None if there is none with that id."""
         assert isinstance(case.row, str)
-        beside = self._beside.get(path.parent)
-        if beside is None:
-            file = path.parent / ROWS
-            lines = _numbered(file) if file.is_file() else ()
-            rows = [_parsed(file, number, text, _Row) for number, text in lines]
-            beside = self._beside[path.parent] = {row.id: row for row in rows}
-        if (found := beside.get(case.row)) is not None:
-            return found
+        for folder in (path.parent, calibration_folder()):  # a sample of the shipped cases needs no rows of its own
+            rows = self._beside.get(folder)
+            if rows is None:
+                file = folder / ROWS
+                lines = _numbered(file) if file.is_file() else ()
+                parsed = [_parsed(file, number, text, _Row) for number, text in lines]
+                rows = self._beside[folder] = {row.id: row for row in parsed}
+            if (found := rows.get(case.row)) is not None:
+                return found
         shipped = self._shipped.get(case.task)
         if shipped is None:
             file = shipped_data() / f"{case.task}.csv"
@@ -239,7 +241,7 @@ M = TypeVar("M", bound=BaseModel)
 
 def _parsed(path: Path, number: int, text: str, model: type[M]) -> M:
     try:
-        return model.model_validate(json.loads(text))
+        return model.model_validate(json_of(text))
     except json.JSONDecodeError as error:
         raise RowError(str(path), number, "line", f"not JSON ({error.msg} at column {error.colno})") from None
     except RecursionError:
@@ -264,7 +266,7 @@ def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -
             file,
             number,
             "row",
-            f"got {line.row!r}, expected a row, or the id of one in {path.parent / ROWS} or in the shipped CSV files",
+            f"got {line.row!r}, expected a row, or the id of one in {path.parent / ROWS} or of a shipped one",
         )
     if row.task != line.task:
         raise RowError(file, number, "task", f"got {line.task!r}, but the row {row.id!r} is of {row.task!r}")

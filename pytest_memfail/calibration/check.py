@@ -40,6 +40,7 @@ def judge_cases(
     concurrency: int = 32,
     progress: Callable[[int], object] = int,
     close: Callable[[], Awaitable[None]] | None = None,
+    found: list[Judged] | None = None,
 ) -> list[Judged]:
     """Judge every case in a store of its own, in the given order.
 
@@ -49,12 +50,13 @@ def judge_cases(
         concurrency: the most cases in flight; 1 for a judge that computes and never waits (`inline`).
         progress: called with the number of finished cases.
         close: closes the judge's resources, in the event loop it ran in.
+        found: receives each result at once, so that an interrupted caller has what was judged.
     """
 
     async def one(case: Case, pool: DaemonPool) -> Judged:
         return await _judge(Grader(judge, pool), case)
 
-    return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
+    return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close, found=found)
 
 
 async def _judge(grader: Grader, case: Case) -> Judged:
@@ -95,6 +97,7 @@ def judge_all(
     concurrency: int,
     progress: Callable[[int], object],
     close: Callable[[], Awaitable[None]] | None,
+    found: list[R] | None = None,
 ) -> list[R]:
     """Judge cases outside a run (labelled cases, recorded memories); return the results of `one` in the order of the cases.
 
@@ -105,6 +108,7 @@ def judge_all(
         concurrency: the most cases in flight; 1 for a judge that computes and never waits (`inline`).
         progress: called with the number of finished cases.
         close: closes the judge's resources, in the event loop it ran in.
+        found: receives each result at once, so that an interrupted caller has what was judged.
     """
     at_once = 1 if getattr(judge, "inline", False) else concurrency
     free, pool = asyncio.Semaphore(at_once), DaemonPool(at_once, "memfail-judge")
@@ -115,6 +119,8 @@ def judge_all(
         async with free:
             result = await one(case, pool)
         done += 1
+        if found is not None:
+            found.append(result)
         progress(done)
         return result
 

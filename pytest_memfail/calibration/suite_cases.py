@@ -128,8 +128,13 @@ def suite_cases(suite: Suite) -> tuple[list[Case], list[LabelledReply]]:
     return cases, replies
 
 
-def grade_replies(judge: Judge, replies: Sequence[LabelledReply], *, concurrency: int = 32) -> list[GradedReply]:
-    """Return the judge's result for each reply, in the given order; if the judge failed on a reply, it is an `error`."""
+def grade_replies(
+    judge: Judge, replies: Sequence[LabelledReply], *, concurrency: int = 32, found: list[GradedReply] | None = None
+) -> list[GradedReply]:
+    """Return the judge's result for each reply, in the given order; if the judge failed on a reply, it is an `error`.
+
+    `found` receives each result at once.
+    """
 
     async def one(case: LabelledReply, _: DaemonPool) -> GradedReply:
         try:
@@ -139,7 +144,7 @@ def grade_replies(judge: Judge, replies: Sequence[LabelledReply], *, concurrency
             return GradedReply(case, "error", str(error))
         return GradedReply(case, result.outcome, result.reason)
 
-    return judge_all(judge, replies, one, concurrency=concurrency, progress=int, close=None)
+    return judge_all(judge, replies, one, concurrency=concurrency, progress=int, close=None, found=found)
 
 
 def reply_measures(graded: Sequence[GradedReply]) -> dict[str, Any]:

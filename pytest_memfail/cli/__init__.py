@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from typing import TextIO
 
@@ -44,6 +44,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0; 1 if faults were found; 3 if a file could not be read or written; 4 for a usage error.
     """
+    with redirect_stderr(_Shown(sys.stderr)):
+        try:
+            with _Shown(sys.stdout) as shown, redirect_stdout(shown):
+                return _run(arguments)
+        except OSError as error:  # a full disk, or a file that was removed
+            place = f"{error.filename}: " if error.filename else ""
+            print(f"memfail: {place}{one_line(os_reason(error))}", file=sys.stderr)
+            return BROKEN
+        except MemfailError as error:
+            print(f"memfail: {error}", file=sys.stderr)
+            return USAGE
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser, commands = _parsers()
     try:
         options, unknown = parser.parse_known_args(arguments)
@@ -51,36 +65,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not end.code:
             raise
         return USAGE
-    try:
-        if unknown:
-            raise UsageError(_unrecognized(unknown, options.command, commands.choices[options.command]))
-        with redirect_stdout(_Shown(sys.stdout)):
-            code: int = options.run(options)
-    except BrokenPipeError:  # the reader has closed the pipe (`| head`)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:  # a full disk, or a file that was removed
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"memfail: {place}{one_line(os_reason(error))}", file=sys.stderr)
-        return BROKEN
-    except MemfailError as error:
-        print(f"memfail: {error}", file=sys.stderr)
-        return USAGE
+    if unknown:
+        raise UsageError(_unrecognized(unknown, options.command, commands.choices[options.command]))
+    code: int = options.run(options)
     return code
 
 
 class _Shown(io.TextIOBase):
-    """Standard output that escapes control characters in foreign texts."""
+    """A standard stream that escapes control characters in foreign texts, and drops what no reader is left for.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    A closed pipe (`| head`) changes only what is printed: the command goes on, writes its files and returns its exit code.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = io.StringIO() if stream is None else stream  # None: it was closed before the start
 
     def write(self, text: str) -> int:
-        self._stream.write(escape_controls(text))
+        try:
+            self._stream.write(escape_controls(text))
+        except BrokenPipeError:
+            self._discard()
         return len(text)
 
     def flush(self) -> None:
-        self._stream.flush()
+        try:
+            self._stream.flush()
+        except OSError as error:
+            self._discard()
+            if not isinstance(error, BrokenPipeError):  # such as a full disk
+                raise
+
+    def _discard(self) -> None:
+        """Send what is buffered, and all that follows, nowhere: Python flushes once more at its exit."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
 
     def isatty(self) -> bool:
         return self._stream.isatty()

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         base=here,
         rootdir=here,
         hook=system_of_conftest,
-        hook_name="pytest_memfail_make_system",
+        places=[here],
     )
     report = check_memory_system(
         factory,

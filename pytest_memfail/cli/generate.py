@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_memfail.cli.judging import INTERRUPTED
 from pytest_memfail.core import UsageError, counted
 
 if TYPE_CHECKING:
     from pytest_memfail.generate import Generation, Report
     from pytest_memfail.llm import Ledger, Prices
 
-INTERRUPTED: Final = 130
-"""The exit code that shells give to a command ended by Ctrl-C."""
 TIMEOUT_SECONDS: Final = 300.0
 """A batch of essays from a reasoning model takes minutes."""
 SHOWN: Final = 5

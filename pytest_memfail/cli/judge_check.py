@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.cli.judging import OPTION, open_judge, progress
+from pytest_memfail.cli.judging import INTERRUPTED, OPTION, add_model_options, close_client, open_judge, pairs, progress
 from pytest_memfail.cli.records import add_data, folders
 from pytest_memfail.core import UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
-    from pytest_memfail.calibration import Case, LabelledReply
+    from pytest_memfail.calibration import Case, GradedReply, Judged, LabelledReply
+
+SEED: Final = 42
+"""Selects the cases of --limit."""
 
 
 def add(commands: Any) -> None:
@@ -59,7 +63,13 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--fail-under", metavar="SHARE", type=float, help="exit with 1 below this accepted accuracy, such as 0.9"
     )
-    parser.add_argument("--concurrency", metavar="N", type=int, default=32, help="cases in flight (default: 32)")
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=int,
+        help="use only N cases (with --suite also N replies), the same in every run, taken in turn from each task and label",
+    )
+    add_model_options(parser, "cases")
     parser.add_argument(
         "--judge-option", metavar="KEY=VALUE", action="append", default=[], help="weights=PATH for the offline judge"
     )
@@ -96,6 +106,7 @@ def run(options: argparse.Namespace) -> int:
     )
     from pytest_memfail.report import judge_check
     from pytest_memfail.suite_names import find_suite
+    from pytest_memfail.suites import in_turn
 
     _check(options)
     if options.train:
@@ -106,6 +117,9 @@ def run(options: argparse.Namespace) -> int:
         cases, replies = suite_cases(suite)
     else:
         cases = _planted(options) if options.planted else _labelled(options)
+    if options.limit is not None:
+        cases = in_turn(cases, options.limit, SEED, lambda case: (case.id, f"{case.task} {case.labels[0].label}"))
+        replies = in_turn(replies, options.limit, SEED, lambda reply: (reply.id, f"{reply.group} {reply.right}"))
     if options.data_report:
         from pytest_memfail.report import data_report
 
@@ -114,21 +128,34 @@ def run(options: argparse.Namespace) -> int:
     if options.explain is not None:
         return _explain(options, cases)
     suites = [] if suite is None else [suite]
-    judge, client = open_judge(options.judge, options.protocol, options.concurrency, _pairs(options), suites)
-    graded = grade_replies(judge, replies, concurrency=options.concurrency) if replies else []
-    judged = judge_cases(
-        judge,
-        cases,
-        concurrency=options.concurrency,
-        progress=progress(len(cases), "cases"),
-        close=None if client is None else client.close,
-    )
+    judge, client = open_judge(options, options.protocol, pairs(options.judge_option, "--judge-option"), suites)
+    graded: list[GradedReply] = []
+    judged: list[Judged] = []
+    stopped = False
+    try:
+        if replies:
+            grade_replies(judge, replies, concurrency=options.concurrency, found=graded)
+        judge_cases(
+            judge,
+            cases,
+            concurrency=options.concurrency,
+            progress=progress(len(cases), "cases"),
+            close=None if client is None else client.close,
+            found=judged,
+        )
+    except KeyboardInterrupt:
+        stopped = True
+    places = {name: at for at, name in enumerate([*(case.id for case in cases), *(reply.id for reply in replies)])}
+    judged.sort(key=lambda result: places[result.case.id])
+    graded.sort(key=lambda result: places[result.case.id])
     measures = measure(judged)
     if options.planted:
         measures["mutation_score"] = mutation_score(judged)
     if graded:
         measures["replies"] = reply_measures(graded)
     measures["judge"], measures["protocol"] = options.judge, options.protocol
+    if stopped:
+        measures["interrupted"] = {"judged": len(judged), "of": len(cases)}
     halves = sorted({case.split for case in cases if case.split is not None})
     if len(halves) > 1:
         measures["splits"] = {
@@ -143,8 +170,11 @@ def run(options: argparse.Namespace) -> int:
             print(
                 f"{counted(sum(row.calls for row in rows), 'call')}, {sum(row.prompt_tokens for row in rows)} prompt tokens"
             )
-    if client is not None:
-        client.ledger.close()
+    close_client(client)
+    if stopped:
+        kept = "; repeat the command to go on" if client is not None and client.cache is not None else ""
+        print(f"memfail: interrupted after {len(judged)} of {counted(len(cases), 'case')}{kept}", file=sys.stderr)
+        return INTERRUPTED
     accepted = measures["overall"]["accepted"]
     low = options.fail_under is not None and (accepted is None or accepted < options.fail_under)
     return 1 if measures["errors"] or low else 0
@@ -168,8 +198,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("-o needs --train")
     if options.explain is not None and options.judge != "offline":
         raise UsageError(f"--explain: got the judge {options.judge!r}, expected offline, which has features")
-    if options.every < 1 or options.concurrency < 1:
-        raise UsageError("--every and --concurrency: expected 1 or more")
+    if options.every < 1 or options.concurrency < 1 or (options.limit is not None and options.limit < 1):
+        raise UsageError("--every, --concurrency and --limit: expected 1 or more")
 
 
 def _planted(options: argparse.Namespace) -> list[Case]:
@@ -201,7 +231,7 @@ def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
     found = [case for case in cases if case.id == options.explain]
     if not found:
         raise UnknownNameError("case", options.explain, [case.id for case in cases], "in the files")
-    judge = offline_judge(options.protocol, _pairs(options), option=OPTION)
+    judge = offline_judge(options.protocol, pairs(options.judge_option, "--judge-option"), option=OPTION)
     (judged,) = judge_cases(judge, found)
     case = found[0]
     for at, evidence in enumerate(case.evidence):
@@ -227,16 +257,6 @@ def _train(options: argparse.Namespace) -> int:
     )
     print(f"use it: pytest --memfail-judge-option=weights={options.output}")
     return 0
-
-
-def _pairs(options: argparse.Namespace) -> dict[str, str]:
-    found = {}
-    for text in options.judge_option:
-        name, sign, value = text.partition("=")
-        if not sign or not name:
-            raise UsageError(f"--judge-option: got {text!r}, expected KEY=VALUE")
-        found[name] = value
-    return found
 
 
 def _patterns(options: argparse.Namespace) -> tuple[str, ...]:

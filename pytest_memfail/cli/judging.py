@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pytest_memfail.cli.cache import DEFAULT_CACHE
+from pytest_memfail.core import UsageError, check_can_be_made, learn_options
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge, Suite
@@ -13,16 +18,70 @@ if TYPE_CHECKING:
     from pytest_memfail.suites import Protocol
 
 OPTION: Final = "--judge"
+INTERRUPTED: Final = 130
+"""The exit code that shells give to a command ended by Ctrl-C."""
+
+
+def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the options of a judge that is a model."""
+    parser.add_argument(
+        "--model-option",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="parameter of every call of the model (temperature=0); repeatable",
+    )
+    parser.add_argument(
+        "--cache",
+        choices=("on", "off"),
+        default="on",
+        help="keep and reuse the model's replies, so that the same command goes on where it was stopped (default: on)",
+    )
+    parser.add_argument(
+        "--cache-path",
+        metavar="PATH",
+        type=Path,
+        default=DEFAULT_CACHE,
+        help=f"file of the kept replies (default: {DEFAULT_CACHE}, as in runs here)",
+    )
+    parser.add_argument("--concurrency", metavar="N", type=int, default=32, help=f"{what} in flight (default: 32)")
+
+
+def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    """Return the settings of a repeatable option by name. Secrets among them are masked from now on."""
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise UsageError(f"{option}: got {text!r}, expected KEY=VALUE")
+        found[name] = value
+    learn_options(found)
+    return found
+
+
+def _model_options(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters of the model's calls: numbers, truth values and lists as in JSON, else texts."""
+
+    def value(text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+
+    return {name: value(text) for name, text in pairs(texts, "--model-option").items()}
 
 
 def open_judge(
-    name: str,
+    options: argparse.Namespace,
     protocol: Protocol,
-    concurrency: int,
     judge_options: Mapping[str, str] | None = None,
     suites: Iterable[Suite] = (),
 ) -> tuple[Judge, ModelClient | None]:
-    """Return the judge with this name, and the client of its model; the client is None for a judge without a model."""
+    """Return the judge that the options name, and the client of its model; None for a judge without a model.
+
+    Raises `UsageError` for a name that is no judge, and for options that it does not take.
+    """
+    name = options.judge
     from pytest_memfail.judge_names import is_named, judge_model, kinds_of, model_judge, named_judge
 
     model = judge_model(name, lambda: is_named(name, option=OPTION, rootdir=Path.cwd()), option=OPTION)
@@ -31,10 +90,24 @@ def open_judge(
             name, protocol, option=OPTION, rootdir=Path.cwd(), judge_options=judge_options, **kinds_of(suites)
         )
         return cast("Judge", judge), None
-    from pytest_memfail.llm import Ledger, ModelClient
+    from pytest_memfail.llm import Ledger, ModelClient, ResponseCache
 
-    client = ModelClient(ledger=Ledger(), concurrency=concurrency)
-    return model_judge(name, model, protocol, client, judge_options=judge_options, **kinds_of(suites)), client
+    parameters, cache = _model_options(options.model_option), None
+    if options.cache == "on":
+        check_can_be_made(options.cache_path, "--cache-path")
+        options.cache_path.parent.mkdir(parents=True, exist_ok=True)
+        cache = ResponseCache(options.cache_path)
+    client = ModelClient(ledger=Ledger(), cache=cache, concurrency=options.concurrency)
+    kinds = kinds_of(suites)
+    return model_judge(name, model, protocol, client, parameters, judge_options=judge_options, **kinds), client
+
+
+def close_client(client: ModelClient | None) -> None:
+    """Close the files of a client."""
+    if client is not None:
+        client.ledger.close()
+        if client.cache is not None:
+            client.cache.close()
 
 
 def progress(total: int, what: str) -> Callable[[int], None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_memfail.cli.records import RECORD_HELP, load
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, is_same_place
 
 
 def add(commands: Any) -> None:
@@ -58,7 +58,7 @@ def _join(paths: Sequence[Path], output: Path) -> int:
     from pytest_memfail.results import load_record, merge
     from pytest_memfail.suite_names import suites_of
 
-    if output.resolve() in [path.resolve() for path in paths]:
+    if any(is_same_place(output, path) for path in paths):
         raise UsageError(f"-o: {output} is one of the records to merge; give another name")
     records = [load(path) for path in paths]
     suites, unknown = suites_of(records[0].header)

@@ -8,9 +8,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.cli.judging import OPTION, open_judge, progress
+from pytest_memfail.cli.judging import OPTION, add_model_options, close_client, open_judge, progress
 from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, recorded_questions
-from pytest_memfail.core import ERROR, FAILURES, UsageError, counted
+from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def add(commands: Any) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the new record")
     add_data(parser)
     add_cases(parser)
-    parser.add_argument("--concurrency", metavar="N", type=int, default=32, help="questions in flight (default: 32)")
+    add_model_options(parser, "questions")
     parser.set_defaults(run=run)
 
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if options.concurrency < 1:
         raise UsageError("--concurrency: expected 1 or more")
     check_writable(options.output, "-o")
-    if options.output.resolve() == options.record.resolve():
+    if is_same_place(options.output, options.record):
         raise UsageError(f"-o: {options.output} is the record to judge; give another name")
     record = load(options.record)
     header = record.header
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
             "facts are judged"
         )
     cases = recorded_questions(record, folders(options), options.cases)
-    judge, client = open_judge(options.judge, header.protocol, options.concurrency, suites=suites)
+    judge, client = open_judge(options, header.protocol, suites=suites)
     judged = regrade(
         cases,
         judge,
@@ -110,7 +110,7 @@ def _regraded(
     models: list[dict[str, Any]] = []
     if client is not None:
         models = client.ledger.totals().plain()
-        client.ledger.close()
+        close_client(client)
     footer = Footer(
         exit_code=int(any(question.verdict in (*FAILURES, ERROR) for question in questions)),
         complete=record.complete,

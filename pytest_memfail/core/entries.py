@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from pytest_memfail.core.errors import WrongTypeError, one_line
+from pytest_memfail.core.errors import MemorySystemError, WrongTypeError, one_line
 from pytest_memfail.core.model import MAX_K, Evidence, Listing, Memory
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
@@ -19,6 +19,8 @@ TIME_NAMES: Final = ("timestamp", "created_at")
 EXPECTED: Final = "expected a list of strings, of mappings with a 'text', or of objects with a .text"
 SAME: Final = 0.8
 """Share of an entry's words that another must contain to count as the same entry with a prefix or changed punctuation."""
+MOST_CHARACTERS: Final = 10_000_000
+"""The longest entry that is counted and judged, which takes seconds for each million."""
 LEAST_CHARACTERS: Final = 20
 """Shorter texts may be alike by chance."""
 
@@ -26,13 +28,20 @@ LEAST_CHARACTERS: Final = 20
 def memories_of(value: object, method: str) -> tuple[Memory, ...]:
     """Convert the value that `method` returned to memories.
 
-    Raises `WrongTypeError` naming the method, the type got and the type expected.
+    Raises `WrongTypeError` naming the method, the type got and the type expected, and `MemorySystemError` for an entry that is
+    too long to be judged.
     """
     if value is None or isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise WrongTypeError(f"{method}() returned {_kind(value)}; {EXPECTED}")
     memories = tuple(_memory(entry, i, method) for i, entry in zip(range(MAX_K + 1), value, strict=False))
     if len(memories) > MAX_K:
         raise WrongTypeError(f"{method}() returned more than {MAX_K:,} entries; expected a list that ends")
+    for i, memory in enumerate(memories):
+        if len(memory.text) > MOST_CHARACTERS:
+            raise MemorySystemError(
+                f"{method}() returned an entry of {len(memory.text):,} characters at index {i}; expected at most "
+                f"{MOST_CHARACTERS:,}: split it, for example into paragraphs"
+            )
     return memories
 
 

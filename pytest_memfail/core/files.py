@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
+import shutil
 import stat
 import tempfile
 import time
@@ -14,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core.errors import UsageError
+from pytest_memfail.core.errors import UsageError, one_line
 
 try:
     fcntl: Any = import_module("fcntl")
@@ -140,6 +142,29 @@ def write_all(handle: int, content: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder with its links as links; nothing outside of it is read, and pipes, sockets and devices are left out.
+
+    A link to an absolute path in the folder is made relative, so that the copy has it too. `target` may exist. Raises
+    `OSError` on failure, and if `source` is itself a link.
+    """
+    if source.is_symlink():
+        raise OSError(errno.ENOTDIR, "is a link, not a folder", str(source))
+
+    def others(folder: str, names: list[str]) -> set[str]:
+        modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
+        return {name for name, mode in modes if stat.S_IFMT(mode) not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)}
+
+    shutil.copytree(source, target, symlinks=True, ignore=others, dirs_exist_ok=True)
+    for link in [path for path in target.rglob("*") if path.is_symlink()]:
+        aim = link.readlink()
+        for root in (source.absolute(), source.resolve()):
+            if aim.is_relative_to(root):
+                link.unlink()
+                link.symlink_to(os.path.relpath(target / aim.relative_to(root), link.parent))
+                break
+
+
 def hold_lock(path: Path) -> int:
     """Create a file and lock it until the returned handle is closed or the process ends. Raise `OSError` on failure."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, OWNER_ONLY)
@@ -179,6 +204,25 @@ def is_fresh(path: Path) -> bool:
 def fingerprint(content: bytes) -> str:
     """Return the ten digits that identify the content of a file, such as weights of a judge."""
     return hashlib.sha256(content).hexdigest()[:10]
+
+
+def json_of(text: str | bytes) -> Any:
+    """Return the value of a JSON text. Raises `json.JSONDecodeError`, a `ValueError`, also for what Python cannot read."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except (
+        RecursionError,
+        ValueError,
+    ) as error:  # ValueError: an integer of thousands of digits, or bytes that are no text
+        why = "nested too deeply" if isinstance(error, RecursionError) else one_line(error, 80)
+        raise json.JSONDecodeError(why, text if isinstance(text, str) else text.decode("utf-8", "replace"), 0) from None
+
+
+def is_same_place(one: Path, other: Path) -> bool:
+    """Return whether two paths are of the same file, whether it exists or not."""
+    return os.path.realpath(one) == os.path.realpath(other)  # `Path.resolve` raises for a link that leads to itself
 
 
 def os_reason(error: Exception) -> str:

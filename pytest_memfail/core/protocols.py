@@ -63,7 +63,10 @@ class MemorySystem(Protocol):
     """
 
     def store_conversation(self, conversation: Conversation) -> Any:
-        """Store one conversation; the return value is ignored."""
+        """Store one conversation. Raise an exception if it fails.
+
+        The return value is ignored, but counted and reported if it looks like a refusal (`{"success": False}`).
+        """
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> Any:
         """Return the k memories most relevant to the query; `conversation` is the (empty) one it is asked in."""

@@ -23,6 +23,8 @@ LOST_LATER: Final = "lost_later"
 """The label of a lost fact that an earlier listing of the store contained."""
 UNCONFIRMED: Final = "unconfirmed"
 """The label of a distractor that the store holds."""
+UNREAD: Final = "unread"
+"""The label of a fact that a judge cannot read, for its language or that of the memories."""
 ADDED_STAGE: Final = "added"
 """The stage of a question about what a conversation added to the store; it has no facts."""
 Outcome = Literal["passed", "failed", "ungraded", "not_reached"]
@@ -124,7 +126,8 @@ def fact_verdict(
     the store says nothing, they need not.
     """
     if retrieval.vacuous and not storage.vacuous:
-        retrieval = replace(retrieval, outcome="failed", vacuous=False)
+        reason = "the store says that it has ended, and the entries shown do not"
+        retrieval = replace(retrieval, outcome="failed", reason=reason, vacuous=False)
     for stage, result in (("storage", storage), ("summary", summary), ("retrieval", retrieval)):
         if result.outcome == "failed":
             return FactVerdict(evidence_id, STAGE_FAILURE[stage], storage, summary, retrieval)
@@ -157,7 +160,8 @@ def question_verdict(
         return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
     if facts and all(fact.vacuous for fact in facts):
         return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
-    label = next((s.label for f in facts for s in (f.storage, f.summary, f.retrieval) if s.label), None)
+    stages = (stage for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
+    label = next((stage.label for stage in stages if stage.label and stage.outcome != "ungraded"), None)
     if name == CORRECT:
         name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)
     elif not keeps_answer:
@@ -176,10 +180,12 @@ def distractor_verdict(
     holds a part.
     """
     if storage.outcome == "failed":
-        resisted = replace(storage, outcome="passed", missing=(), label=None, vacuous=is_empty)
+        reason = f"not held, as it should be: {storage.reason}"
+        resisted = replace(storage, outcome="passed", reason=reason, missing=(), label=None, vacuous=is_empty)
         return FactVerdict(evidence_id, CORRECT, resisted, resisted, resisted, is_distractor=True)
     if storage.outcome != "passed":
         return FactVerdict(evidence_id, UNGRADED, storage, is_distractor=True)
     score = {"score": 2.0 if summary.outcome == "passed" else 1.0}
-    held = replace(storage, outcome="failed", label=UNCONFIRMED, metrics=score)
+    reason = f"held, and must not be: {summary.reason or storage.reason}"
+    held = replace(storage, outcome="failed", reason=reason, label=UNCONFIRMED, metrics=score)
     return FactVerdict(evidence_id, SUMMARY_ERROR, storage, held, is_distractor=True)

@@ -12,7 +12,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import OURS, MemfailError, SuiteRequest, UsageError, check_regular, counted, put_in_place
+from pytest_memfail.core import (
+    OURS,
+    MemfailError,
+    SuiteRequest,
+    UsageError,
+    check_regular,
+    counted,
+    json_of,
+    put_in_place,
+)
 from pytest_memfail.generate.made import file_of
 from pytest_memfail.suites import Finding, TaskRequest, load_tasks, suite_in, validate
 
@@ -43,7 +52,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = json_of(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read as JSON ({error}); correct it, or give another --out") from None
     if not isinstance(config, dict) or not isinstance(config.get(KEY, {}), dict):

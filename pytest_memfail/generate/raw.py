@@ -10,7 +10,7 @@ from typing import IO, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pytest_memfail.core import UsageError, check_regular, one_line
+from pytest_memfail.core import UsageError, check_regular, json_of, one_line
 
 FORMAT: Final = 1
 M = TypeVar("M", bound=BaseModel)
@@ -125,7 +125,7 @@ class Raw:
 
     def _parsed(self, number: int, line: bytes) -> dict[str, Any]:
         try:
-            entry = json.loads(line)
+            entry = json_of(line)
         except ValueError:
             entry = None
         if not isinstance(entry, dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_memfail.grading.answers import asserts, contains, f1, longest_run, ordered, share, verbatim
 from pytest_memfail.grading.finders import Entries, Hit, entries_of
 from pytest_memfail.grading.text import (
+    UNSPACED,
     content,
     fold,
     hedged,
@@ -15,10 +16,13 @@ from pytest_memfail.grading.text import (
     marks_present,
     marks_removal,
     sentences,
+    spelled,
+    states,
     words,
 )
 
 __all__ = [
+    "UNSPACED",
     "Entries",
     "Hit",
     "asserts",
@@ -38,6 +42,8 @@ __all__ = [
     "ordered",
     "sentences",
     "share",
+    "spelled",
+    "states",
     "verbatim",
     "words",
 ]

@@ -1,4 +1,4 @@
-"""Normalise texts for comparison (folded, words, sentences), and detect words of doubt, condition, past and removal."""
+"""Normalise texts of any script for comparison, and detect English words of doubt, condition, past and removal."""
 
 from __future__ import annotations
 
@@ -6,12 +6,24 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
+from unicodedata import category, normalize
 
 _QUOTES: Final = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"}
 )
-_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_BREAK: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
+_THAI_TO_KHMER: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_KANA_AND_HANZI: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+UNSPACED: Final = _THAI_TO_KHMER + _KANA_AND_HANZI
+"""The characters of scripts without spaces between words, for a regular expression. Each counts as a word."""
+_MARKS: Final = "".join(chr(code) for code in range(0x300, 0x1E00) if category(chr(code))[0] == "M")
+_LETTERS: Final = rf"(?:[^\W_{UNSPACED}]|[{_MARKS}])+"
+_WORD: Final = re.compile(rf"[{UNSPACED}]|{_LETTERS}(?:'{_LETTERS})*")
+_ASCII_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*", re.ASCII)
+_SPELLED: Final = re.compile(rf"(?<!\w)[+-]?\d+(?:[.,:/]\d+)*|[{UNSPACED}]|{_LETTERS}|[%‰°<>=]|[€$£¥₹₽₩₺]")
+_BREAK: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？।])|\n+")
+_STOP: Final = re.compile(r"[.!?:;|\]\n•。।؟؛]")
+_COMMA: Final = re.compile(rf"[.!?:;|\]\n•。।؟؛,،、()—]|(?<=[{UNSPACED}])\s+(?=[{UNSPACED}])")
+"""Punctuation at the end of a sentence, and at that of a clause; scripts without spaces use one as punctuation."""
 _TITLES: Final = frozenset("dr mr mrs ms st prof no vs e.g i.e".split())
 _CLAUSE: Final = re.compile(r"[,;:()]|\s-+\s")
 
@@ -28,7 +40,13 @@ def fold(text: str) -> str:
     >>> fold("  The \u201cSoft\u201d\\n rule")
     'the "soft" rule'
     """
-    return " ".join(text.translate(_QUOTES).casefold().split())
+    return " ".join(_lower(text).split())
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, with straight quotes and with one code for each character."""
+    text = text if text.isascii() else normalize("NFKC", text.translate(_QUOTES))
+    return text.casefold()
 
 
 @lru_cache(maxsize=65536)
@@ -41,10 +59,47 @@ def _stem(word: str) -> str:
 def words(text: str) -> list[str]:
     """Return the words of a text in lower case, without endings of possessives and plurals.
 
+    Each character of a script without spaces is a word.
+
     >>> words("Dorrit's moped, Tuesdays at 10:40")
     ['dorrit', 'moped', 'tuesday', 'at', '10', '40']
     """
-    return [_stem(word) for word in _WORD.findall(text.translate(_QUOTES).casefold())]
+    text = _lower(text)
+    return [_stem(word) for word in (_ASCII_WORD if text.isascii() else _WORD).findall(text)]
+
+
+def spelled(text: str) -> str:
+    """Return the words, numbers and signs of a text in any script, each with a space around, and nothing else.
+
+    >>> spelled("Ｔｅａ，at 4.30!") == spelled("tea at  4.30"), spelled("朝の茶") in spelled("毎日、朝の 茶。")
+    (True, True)
+    """
+    return f" {' '.join(_SPELLED.findall(_lower(text)))} "
+
+
+def states(entry: str, text: str, *, within: bool = False) -> bool:
+    """Return whether an entry has a text word for word, in any script, as whole sentences of its own.
+
+    With `within`, commas may bound it too: a text that other words follow at once may mean something else.
+
+    >>> states("Note: he rows. He reads, too.", "He rows"), states("He rows on Mars.", "He rows")
+    (True, False)
+    >>> states("He reads, too.", "he reads"), states("He reads, too.", "he reads", within=True)
+    (False, True)
+    """
+    wanted = _SPELLED.findall(_lower(text))
+    held = _lower(entry)
+    found = list(_SPELLED.finditer(held))
+    words_held = [match[0] for match in found]
+    bound, size = _COMMA if within else _STOP, len(wanted)
+    for at in range(len(found) - size + 1 if wanted else 0):
+        if words_held[at : at + size] == wanted:
+            last = at + size - 1
+            if (not at or bound.search(held, found[at - 1].end(), found[at].start() + 1)) and (
+                last + 1 == len(found) or bound.search(held, found[last].end(), found[last + 1].start() + 1)
+            ):
+                return True
+    return False
 
 
 def content(text: str) -> frozenset[str]:

@@ -6,8 +6,6 @@ import asyncio
 import hashlib
 import json
 import shutil
-import sys
-import sysconfig
 import tempfile
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,8 +22,11 @@ from pytest_memfail.core import (
     SnapshotError,
     TimedOutError,
     UsageError,
+    copy_folder,
+    json_of,
     mask_options,
     public,
+    sources_of,
 )
 from pytest_memfail.hosting.calls import Lane
 
@@ -91,9 +92,9 @@ class Shelf:
         """
         place = self.place(key)
         try:
-            manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+            manifest = json_of((place / MANIFEST).read_text(encoding="utf-8"))
             files, listing, finds = dict(manifest["files"]), str(manifest["listing"]), list(manifest["finds"])
-            shutil.copytree(place / DATA, into)
+            copy_folder(place / DATA, into)
         except (OSError, ValueError, KeyError, TypeError, shutil.Error) as error:
             raise _damaged(place, f"{type(error).__name__} in reading it") from error
         found = _files(into)  # check the copy: it is what will be restored
@@ -291,33 +292,13 @@ def digest_of(listing: Listing) -> str:
 
 
 def code_of(system: Any, factory: Any) -> str:
-    """Return a digest of the source files of the system, of the objects in its attributes, and of its factory.
+    """Return a digest of the code of the system, of the objects in its attributes, and of its factory.
 
-    The digest changes with the system, as far as this can be detected. For a package all files count, for a single module
-    the files beside it, and for an installed package only its `__version__`.
+    The digest changes with the system, as far as this can be detected: see `sources_of`.
     """
     modules = {base.__module__ for kind in _kinds(system, DEPTH) for base in kind.__mro__}
     modules.add(getattr(factory, "__module__", None) or type(factory).__module__)
-    digest = hashlib.sha256()
-    trees: set[Path] = set()
-    versions: set[str] = set()
-    for name in modules:
-        top = sys.modules.get(name.partition(".")[0])
-        file = getattr(sys.modules.get(name), "__file__", None)
-        if file is None or top is None:
-            continue  # built in, or made in memory
-        path = Path(file).resolve()
-        if _is_installed(path):
-            versions.add(f"{top.__name__} {getattr(top, '__version__', '')}")
-        elif package := getattr(top, "__path__", None):
-            trees.update(found for found in Path(next(iter(package))).resolve().rglob("*.py") if found.is_file())
-        else:
-            trees.update(path.parent.glob("*.py"))
-    for version in sorted(versions):
-        digest.update(version.encode())
-    for path in sorted(trees, key=lambda path: (path.name, str(path))):
-        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    return _digest(json.dumps(sources_of(sorted(modules), getattr(factory, "files", ()))))
 
 
 def _kinds(thing: Any, depth: int) -> Iterator[type]:
@@ -327,25 +308,20 @@ def _kinds(thing: Any, depth: int) -> Iterator[type]:
             yield from _kinds(value, depth - 1)
 
 
-def _is_installed(path: Path) -> bool:
-    """Return whether a file belongs to the standard library or to an installed package."""
-    places = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
-    return bool({"site-packages", "dist-packages"} & set(path.parts)) or any(
-        place is not None and path.is_relative_to(Path(place).resolve()) for place in places
-    )
-
-
 def _is_kept(name: str) -> bool:
     """Return whether a name in a shelf's folder is that of a kept store."""
     return len(name) == KEY_LENGTH and set(name) <= set("0123456789abcdef")
 
 
 def _files(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    """Return a digest of each file below a folder; of a link, its target, because what lies outside may change."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            found[path.relative_to(folder).as_posix()] = f"link to {path.readlink()}"
+        elif path.is_file():
+            found[path.relative_to(folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
 
 
 def _damaged(place: Path, what: str) -> SnapshotError:

@@ -312,7 +312,7 @@ class OpenSystem:
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
         """Keep the store for later runs if the run reuses stores."""
-        if self._reuse is not None:
+        if self._reuse is not None and self._retries is not None and not self._retries.doubt.affected:
             await self._reuse.keep(segments, listing, self._finds)
 
     @property
@@ -386,6 +386,8 @@ class OpenSystem:
 
     async def close(self) -> None:
         """Call the system's `close()` if it has one."""
+        if self._retries is not None and (doubt := self._retries.doubt).of:
+            self._report.doubts.append(doubt)
         if callable(close := getattr(self._system, "close", None)):
             await self.lane.call("close", close)
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.judges.letters import parse_letter
-from pytest_memfail.judges.offline import KEPT, OfflineJudge, closest, sigmoid, weights_in_use
+from pytest_memfail.judges.offline import KEPT, OfflineJudge, closest, is_foreign, sigmoid, weights_in_use
 
 if TYPE_CHECKING:
     from pytest_memfail.judges.cascade import CascadeJudge
@@ -21,6 +21,7 @@ __all__ = [
     "ModelJudge",
     "OfflineJudge",
     "closest",
+    "is_foreign",
     "parse_letter",
     "sigmoid",
     "weights_in_use",

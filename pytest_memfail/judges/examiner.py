@@ -8,17 +8,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from pytest_memfail.core import Listing, Memory
+from pytest_memfail.core import Detail, Listing, Memory
 from pytest_memfail.judges import prompts
 from pytest_memfail.judges.prompts import Entry, Messages
 from pytest_memfail.judges.rank import Ranking
-from pytest_memfail.judges.replies import EntriesReply, JudgeReply, problem_of
-from pytest_memfail.llm import ContextLengthError, ReplyError
+from pytest_memfail.judges.replies import EntriesReply, JudgeReply, echo_of, problem_of
+from pytest_memfail.llm import CacheMissError, ContextLengthError, ModelCallError, ReplyError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from pytest_memfail.llm import ModelClient
+    from pytest_memfail.llm import Completion, ModelClient
 
 FIRST_ENTRIES: Final = 20
 """The number of entries shown first: those closest to the source."""
@@ -60,6 +60,7 @@ class Examiner:
         stage: str,
         source: str,
         store: Listing,
+        must_keep: Collection[Detail] = (),
     ) -> E:
         """Return the model's reply about a store's entries, showing those closest to the source first."""
 
@@ -69,7 +70,8 @@ class Examiner:
                 ranking = self._rankings[store] = Ranking([memory.text for memory in store.memories])
             return ranking.closest(source, self._first)
 
-        return await self._check_entries(build, schema, stage, numbered(store.memories), closest, store)
+        entries = numbered(store.memories)
+        return await self._check_entries(build, schema, stage, entries, closest, store, must_keep=must_keep)
 
     async def of_shown(
         self,
@@ -79,23 +81,30 @@ class Examiner:
         source: str,
         shown: Sequence[Memory],
         labels: Collection[str] = (),
+        must_keep: Collection[Detail] = (),
     ) -> E:
         """Return the model's reply about the memories shown to a question."""
 
         def closest() -> list[int]:
             return Ranking([memory.text for memory in shown]).closest(source, self._first)
 
-        return await self._check_entries(build, schema, stage, numbered(shown), closest, labels=labels)
+        return await self._check_entries(build, schema, stage, numbered(shown), closest, None, labels, must_keep)
 
     async def ask(
-        self, messages: Messages, schema: type[R], stage: str, shown: Iterable[int], labels: Collection[str] = ()
+        self,
+        messages: Messages,
+        schema: type[R],
+        stage: str,
+        shown: Iterable[int],
+        labels: Collection[str] = (),
+        must_keep: Collection[Detail] = (),
     ) -> R:
         """Return the model's reply; ask once more if it is inconsistent.
 
         Raises `ReplyError` if the second reply is inconsistent too, and any error of the client.
         """
         numbers = frozenset(shown)
-        return await self._ask(messages, schema, stage, lambda reply: problem_of(reply, numbers, labels))
+        return await self._ask(messages, schema, stage, lambda reply: problem_of(reply, numbers, labels, must_keep))
 
     async def about_material(
         self,
@@ -108,35 +117,55 @@ class Examiner:
         return await self._ask(prompts.about_material(criteria, material), reply, "answer", check)
 
     async def _ask(self, messages: Messages, schema: type[T], stage: str, check: Callable[[T], str | None]) -> T:
-        problem: str | None = None
-        for _ in range(ATTEMPTS):
-            done = await self._client.ask(
-                model=self._model,
-                messages=messages,
-                stage=stage,
-                schema=cast("type[BaseModel]", schema),
-                parameters=self._parameters,
-                repeat=self._repeat,
-            )
-            reply = done.parsed
-            assert isinstance(reply, schema)
-            problem = check(reply)
-            if problem is None:
-                return reply
-            # quoting the refused reply changes the request, so the response cache cannot return the same reply
-            messages = prompts.once_more(messages, done.text, problem)
+        first = messages
+        while True:
+            problem: str | None = None
+            asked: list[Completion] = []
+            for _ in range(ATTEMPTS):
+                try:
+                    done = await self._client.ask(
+                        model=self._model,
+                        messages=messages,
+                        stage=stage,
+                        schema=cast("type[BaseModel]", schema),
+                        parameters=self._parameters,
+                        repeat=self._repeat,
+                    )
+                except CacheMissError as error:
+                    if problem is None:
+                        raise
+                    raise CacheMissError(f"the kept reply cannot be used ({problem}): {error}") from None
+                reply = done.parsed
+                assert isinstance(reply, schema)
+                problem = check(reply) or echo_of(reply, first[-1]["content"])
+                if problem is None:
+                    return reply
+                asked.append(done)
+                # quoting the refused reply changes the request, so the response cache cannot return the same reply
+                messages = prompts.once_more(messages, done.text, problem)
+            # a refused reply that was kept would be refused in every later run too
+            are_forgotten = self._client.forget(asked)
+            if not (are_forgotten and all(done.from_cache for done in asked)):
+                break
+            messages = first  # both were kept by an earlier run
         raise ReplyError(f"the judge {self._model} gave an impossible reply to the {stage} check twice: {problem}")
 
     async def warm(self, listing: Listing) -> None:
         """Let the provider cache the store if every check will start with the whole of it.
 
-        A larger store is shown whole only on demand, and its first such check fills the cache.
+        A larger store is shown whole only on demand, and its first such check fills the cache. A failed warm-up costs
+        no question: the checks themselves find out what is wrong.
         """
         if len(listing.memories) <= self._first and _is_long(listing) and listing not in self._warmed:
             await self._behind_first(listing, lambda: self._warm_up(listing))
 
     async def _warm_up(self, listing: Listing) -> None:
-        await self.ask(prompts.warm_up(numbered(listing.memories)), JudgeReply, "warm", ())
+        try:
+            await self.ask(prompts.warm_up(numbered(listing.memories)), JudgeReply, "warm", ())
+        except ContextLengthError:
+            self._pieces[listing] = min(2, len(listing.memories))  # a check is longer still
+        except ModelCallError:
+            pass
 
     async def _check_entries(
         self,
@@ -147,13 +176,14 @@ class Examiner:
         closest: Callable[[], list[int]],
         store: Listing | None = None,
         labels: Collection[str] = (),
+        must_keep: Collection[Detail] = (),
     ) -> E:
         """Check the closest entries; before declaring anything lost, check all of them."""
         near: list[Entry] = []
         if len(entries) > self._first:
             near = [entries[at] for at in sorted(closest())]
             try:
-                reply = await self.ask(build(near), schema, stage, _numbers(near), labels)
+                reply = await self.ask(build(near), schema, stage, _numbers(near), labels, must_keep)
             except ContextLengthError:
                 near = []  # even these are too long: use batches only
             else:
@@ -162,7 +192,8 @@ class Examiner:
         pieces = self._pieces.get(store, 1) if store is not None else 1
         while True:
             try:
-                return await self._check_batches(build, schema, stage, _split(entries, pieces), near, store, labels)
+                batches = _split(entries, pieces)
+                return await self._check_batches(build, schema, stage, batches, near, store, labels, must_keep)
             except ContextLengthError:
                 if pieces >= len(entries):
                     raise
@@ -180,6 +211,7 @@ class Examiner:
         near: Sequence[Entry],
         store: Listing | None,
         labels: Collection[str],
+        must_keep: Collection[Detail],
     ) -> E:
         """Check all batches until one passes; else check the entries they named together, as a fact may span
         several.
@@ -188,7 +220,7 @@ class Examiner:
         for batch in batches:
 
             async def ask(batch: Sequence[Entry] = batch) -> E:
-                return await self.ask(build(batch), schema, stage, _numbers(batch), labels)
+                return await self.ask(build(batch), schema, stage, _numbers(batch), labels, must_keep)
 
             if batch is batches[0] and store is not None and _is_long(store):
                 reply = await self._behind_first(store, ask)
@@ -202,7 +234,8 @@ class Examiner:
             together = [entry for batch in batches for entry in batch if entry.number in named]
             if together:
                 with suppress(ContextLengthError):  # every entry was checked; only the combined check is missing
-                    replies.insert(0, await self.ask(build(together), schema, stage, _numbers(together), labels))
+                    shown = _numbers(together)
+                    replies.insert(0, await self.ask(build(together), schema, stage, shown, labels, must_keep))
         return max(replies, key=lambda reply: (reply.passed, reply.found))
 
     async def _behind_first(self, store: Listing, ask: Callable[[], Awaitable[T]]) -> T:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import (
     AnswerKind,
+    Detail,
     Evidence,
     Kind,
     Listing,
@@ -25,6 +26,7 @@ from pytest_memfail.judges import prompts
 from pytest_memfail.judges.examiner import FIRST_ENTRIES, Examiner, numbered
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.letters import NO_REPLY, judge_letter
+from pytest_memfail.judges.plain import is_said, opposite, stated_at
 from pytest_memfail.judges.prompts import Protocol
 from pytest_memfail.judges.replies import (
     AddedReply,
@@ -39,6 +41,7 @@ from pytest_memfail.judges.replies import (
     StoredReply,
     Support,
 )
+from pytest_memfail.llm import ContextLengthError
 
 if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
@@ -116,6 +119,8 @@ class ModelJudge:
         """Judge whether some version of the fact is in the store (paper, section 3.2)."""
         if not store.memories:
             return _nothing("the store is empty", evidence)
+        if (stated := _stated(evidence, store.memories)) is not None:
+            return stated
         if self._is_staged(evidence):
             reply = await self._check_store("storage", PresentReply, _shareable(evidence), store)
             return _result(reply, passed=reply.present)
@@ -135,6 +140,8 @@ class ModelJudge:
         """Judge whether the store keeps everything that a right answer needs (paper, section 3.2)."""
         if not store.memories:
             return _nothing("the store is empty", evidence)
+        if (stated := _stated(evidence, store.memories)) is not None:
+            return stated
         if self._is_staged(evidence):
             reply = await self._check_store("summary", FaithfulReply, _shareable(evidence), store)
             return _result(reply, passed=reply.faithful)
@@ -157,6 +164,8 @@ class ModelJudge:
             return _nothing("no memory was shown", evidence)
         if evidence.taken_back:
             return await self._end_shown(evidence, shown)
+        if self.protocol == "ours" and (stated := _stated(evidence, shown)) is not None:
+            return stated
         if (at := self._shown_support(evidence, shown)) is not None:
             return StageResult("passed", "every entry by which the fact is stored was shown", at)
         kind = self._suite_kinds.kind(evidence)
@@ -167,6 +176,7 @@ class ModelJudge:
             _closest_to(evidence, kind),
             shown,
             kind.labels,
+            _must_keep(evidence, kind),
         )
         label = reply.label if isinstance(reply, LabelledRetrieval) and not reply.recoverable else None
         return replace(_result(reply, passed=reply.recoverable), label=label)
@@ -180,6 +190,7 @@ class ModelJudge:
             "retrieval",
             evidence.source or evidence.text,
             shown,
+            must_keep=_must_keep(evidence, kind),
         )
         if not reply.present and not reply.outdated:
             return _nothing(one_line(reply.reason), evidence)
@@ -202,6 +213,10 @@ class ModelJudge:
             return StageResult("ungraded", f"questions of the kind {question.kind} have no criterion for a model")
         if not reply.text.strip():
             return StageResult("failed", "the reply is empty", missing=question.gold)
+        if opposite(question.gold, reply.text):
+            return StageResult(
+                "failed", "the answer begins with the opposite of the expected one", missing=question.gold
+            )
         judged = await self._examiner.ask(
             prompts.about_answer(question, evidence, reply.text, kind),
             LabelledReply if kind.labels else AnswerReply,
@@ -226,12 +241,12 @@ class ModelJudge:
         entries = numbered(added)
         found: list[Support] = []
         for start in range(0, len(entries), ADDED_AT_ONCE):
-            some = entries[start : start + ADDED_AT_ONCE]
-            shown = [entry.number for entry in some]
-            reply = await self._examiner.ask(
-                prompts.about_added(question, some, kind.right), AddedReply, "added", shown
-            )
-            found += reply.memories
+            found += await self._supported(question, entries[start : start + ADDED_AT_ONCE], kind.right)
+        said = str(question.keys["dialogue"])
+        found = [
+            one.model_copy(update={"support": FULL}) if is_said(added[one.entry - 1].text, said) else one
+            for one in found
+        ]
         targets = [one for one in found if one.target]
         wrong = [one for one in found if one.support < FULL]
         metrics = {
@@ -247,6 +262,22 @@ class ModelJudge:
             label=kind.labels[0] if wrong and kind.labels else None,
             metrics=metrics,
         )
+
+    async def _supported(
+        self, question: Question, entries: Sequence[prompts.Entry], criteria: str
+    ) -> Sequence[Support]:
+        """Return how far the dialogue supports each of these entries; show fewer at once if they are too long."""
+        shown = [entry.number for entry in entries]
+        try:
+            reply = await self._examiner.ask(
+                prompts.about_added(question, entries, criteria), AddedReply, "added", shown
+            )
+        except ContextLengthError:
+            if (half := len(entries) // 2) == 0:
+                raise
+            first = await self._supported(question, entries[:half], criteria)
+            return [*first, *await self._supported(question, entries[half:], criteria)]
+        return reply.memories
 
     def settles(self, question: Question) -> bool:
         """Return whether the reply is graded even if a fact failed: an option letter, or an answer with an exact grader."""
@@ -315,6 +346,7 @@ class ModelJudge:
                 "summary" if check == "summary" else "storage",
                 _closest_to(evidence, kind),
                 store,
+                _must_keep(evidence, kind),
             )
 
         return await _shared(self._checks.setdefault(store, {}), (check, evidence), run)
@@ -344,6 +376,11 @@ def _closest_to(evidence: Evidence, kind: Kind) -> str:
     return evidence.source or evidence.text if "said" in kind.gold else evidence.text
 
 
+def _must_keep(evidence: Evidence, kind: Kind) -> tuple[Detail, ...]:
+    """Return the details that decide, if the model is told of them."""
+    return evidence.details if "must_keep" in kind.gold else ()
+
+
 def _shareable(evidence: Evidence) -> Evidence:
     """Return the evidence without the fields that no prompt contains, so that questions about the same text share a
     check.
@@ -354,6 +391,18 @@ def _shareable(evidence: Evidence) -> Evidence:
 def _places(reply: EntriesReply) -> tuple[int, ...]:
     """Return the entries of a reply as indices, each once."""
     return tuple(dict.fromkeys(number - 1 for number in reply.entries))
+
+
+def _stated(evidence: Evidence, memories: Sequence[Memory]) -> StageResult | None:
+    """Return that an entry states the fact word for word; None if none does, or if another state may be stored too."""
+    if evidence.stale_values or evidence.taken_back:
+        return None
+    if (at := stated_at(evidence.text, memories)) is not None:
+        return StageResult("passed", f"entry {at + 1} states it word for word", (at,))
+    # a text that only the assistant said may be part of a distractor's source
+    if not evidence.is_distractor and (at := stated_at(evidence.source, memories)) is not None:
+        return StageResult("passed", f"entry {at + 1} has the whole text that states it, word for word", (at,))
+    return None
 
 
 def _nothing(reason: str, evidence: Evidence) -> StageResult:

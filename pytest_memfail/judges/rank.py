@@ -8,13 +8,15 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
+from pytest_memfail.grading import UNSPACED
+
 K1: Final = 1.2
 B: Final = 0.75
 """BM25's usual saturation and length normalisation."""
 STEM: Final = 5
 """The letters of a word to compare, which joins most inflected forms."""
 
-WORD: Final = re.compile(r"[^\W_]+")
+WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
 
 class Ranking:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,15 +14,20 @@ from pytest_memfail.llm.completion import Completion
 from pytest_memfail.llm.errors import CacheMissError, ModelCallError, RefusalError, ReplyError
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.patience import MAX_WAIT_SECONDS, Clock
-from pytest_memfail.llm.replies import check_reply, packed, parse_reply, unpacked
-from pytest_memfail.llm.request import OUR_PARAMETERS, Request, encodable, json_schema
+from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, unpacked
+from pytest_memfail.llm.request import OUR_PARAMETERS, Request, corrected, encodable, json_schema, longer
 from pytest_memfail.llm.sending import Sender, times
+from pytest_memfail.llm.truncation import Prompts
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 REPLY_RETRIES: Final = 2
 """The number of times an unusable reply is requested again."""
+NO_SCHEMA: Final = (
+    "; the endpoint seems to ignore JSON schemas (response_format): check that server and model support them"
+)
+CUT_OFF: Final = "; raise --memfail-model-option=max_tokens=N, or the server's own limit of a reply"
 
 
 @dataclass(slots=True)
@@ -42,7 +47,7 @@ class ModelClient:
         ledger: Ledger,
         cache: ResponseCache | None = None,
         concurrency: int = 32,
-        timeout_seconds: float = 60.0,
+        timeout_seconds: float | None = None,
         max_retries: int = 9,
         base_url: str | None = None,
         api_key: str | None = None,
@@ -55,8 +60,9 @@ class ModelClient:
         Args:
             ledger: records all calls and holds the budget.
             cache: stored replies; None for none.
-            concurrency: the most calls in flight; fewer while the endpoint answers 429.
-            timeout_seconds: the timeout of one request.
+            concurrency: the most calls in flight; few at first, and fewer while the endpoint answers slowly or with 429.
+            timeout_seconds: how long to wait for a reply, not counting the calls that the endpoint answers first; None
+                for a minute, and longer after it was too short.
             max_retries: the retries of a request that failed temporarily; by default they outlast a minute. 429 gets
                 more than twice as many.
             base_url: the endpoint; None for OPENAI_BASE_URL, else OpenAI's.
@@ -74,6 +80,8 @@ class ModelClient:
             raise UsageError(f"got a concurrency of {concurrency}, expected a whole number of at least 1")
         self.ledger = ledger
         self.cache = cache
+        self.prompts = Prompts()
+        """What servers count of the prompts."""
         self.concurrency = concurrency
         self._address = Address(base_url, api_key)
         self._sender = Sender(
@@ -134,20 +142,26 @@ class ModelClient:
         if tools:
             parameters = {**parameters, "tools": list(tools)}
         request = Request(model, [encodable(message) for message in messages], stage, schema, parameters)
-        cache = self.cache
+        reply = await self._answered(request, repeat)
+        self.prompts.counted(request, reply.usage.prompt_tokens)
+        return reply
+
+    async def _answered(self, request: Request, repeat: int) -> Completion:
+        """Return a reply of the cache or the endpoint."""
+        cache, stage, model, schema = self.cache, request.stage, request.model, request.schema
         if cache is None or cache.mode == "off":
             return await self._called(request)
         key = request_key(
             endpoint=self._address.url,
             model=model,
             messages=request.messages,
-            parameters=parameters,
+            parameters=request.parameters,
             schema=None if schema is None else json_schema(schema),
             repeat=repeat,
         )
         if found := self._from_cache(request, key, cache):
             self.ledger.record_hit(stage, model)
-            return found
+            return replace(found, key=key)
         if cache.mode == "only":
             recorded = cache.endpoints()
             others = f", or use OPENAI_BASE_URL={recorded[0]}, which its replies are of" if recorded else ""
@@ -155,7 +169,16 @@ class ModelClient:
                 f"{cache.path} has no reply of {model!r} at {self.endpoint} to this {stage} request, and the cache "
                 f"mode `only` forbids calls; record one with the cache mode on{others * (self._address.url not in recorded)}"
             )
-        return await self._joined(request, key, cache)
+        return replace(await self._joined(request, key, cache), key=key)
+
+    def forget(self, refused: Iterable[Completion]) -> bool:
+        """Delete replies from the cache that their caller cannot use; return whether the same request calls again."""
+        if self.cache is None or self.cache.mode != "on":
+            return False
+        for reply in refused:
+            if reply.key is not None:
+                self.cache.forget(reply.key)
+        return True
 
     async def close(self) -> None:
         """Close the connections; the client reconnects if it is used again."""
@@ -210,10 +233,12 @@ class ModelClient:
         return reply
 
     async def _called(self, request: Request) -> Completion:
-        """Return a usable reply; request again if it is unusable."""
+        """Return a usable reply; request again if it is unusable, but nothing that would only repeat it."""
         asked = 0
         while True:
             asked += 1
+            advice = ""
+            reply: WireReply | None = None
             try:
                 reply = await self._sender.reply(request)
                 text = check_reply(reply, tools=request.has_tools)
@@ -221,6 +246,14 @@ class ModelClient:
                 return Completion(text, parsed, reply.calls if request.has_tools else (), reply.usage)
             except (ReplyError, RefusalError) as error:
                 reason: ModelCallError = error
-            if asked > REPLY_RETRIES or isinstance(reason, RefusalError):
+            following: Request | None = request
+            if isinstance(reason, RefusalError) or reply is None:
+                pass
+            elif reply.finish_reason == "length":
+                following, advice = longer(request), CUT_OFF
+            elif reply.text.strip() and request.schema:
+                following, advice = corrected(request, reply.text, str(reason)), NO_SCHEMA
+            if asked > REPLY_RETRIES or following is None or isinstance(reason, RefusalError):
                 call = f"{request.stage}, {request.model} at {self.endpoint}, asked {times(asked)}"
-                raise type(reason)(f"{self._address.clean(reason, 300)} ({call})")
+                raise type(reason)(f"{self._address.clean(reason, 300)} ({call}){advice}")
+            request = following

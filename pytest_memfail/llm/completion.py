@@ -53,3 +53,5 @@ class Completion:
     """The usage of this reply alone; the ledger also counts unusable replies."""
     from_cache: bool = False
     """Whether no call was made: from the response cache, or shared with an identical call in flight."""
+    key: str | None = None
+    """The key of the reply in the response cache; None if none is used."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +21,21 @@ if TYPE_CHECKING:
 RETRY_AFTER_CAP: Final = 60.0
 RETRIED_STATUSES: Final = frozenset({408, 409, 429})
 """Also retried: all statuses from 500 on."""
-CONTEXT_SIGNS: Final = ("context_length_exceeded", "exceed_context_size", "maximum context length", "context window")
-"""How OpenAI, llama.cpp, vLLM and gateways report that the messages are too long."""
+TOO_LONG: Final = re.compile(
+    r"context[_ ]?(length|window|size|limit)s?[_ ]?(has been |is )?exceed"
+    r"|exceed(s|ed)?[_ ](the |this |your |model'?s |available |maximum |max )*context[_ ]?(length|window|size|limit)"
+    r"|exceeded model token limit|context window exceeds"
+    r"|(maximum|max) (context|model|prompt) length|context length of only|configured context size"
+    r"|(greater|longer) than the (model'?s |maximum )*(context|model) length"
+    r"|prompt (is )?too long|prompt_too_long|(prompt|input) (\([^)]*\) )?is too (long|large)"
+    r"|prompt exceeds max length|too large for model with"
+    r"|request[_ ]too[_ ]large|reduce the length of the (messages|input|prompt)"
+    r"|input tokens? (count )?(\(\d+\) )?exceeds? the (configured|maximum)|range of input length"
+    r"|max_tokens must be at least 1, got -",
+    re.I,
+)
+"""How OpenAI, Anthropic, Gemini, llama.cpp, Ollama, vLLM, LM Studio and gateways say, in the code, type or message of an
+error, that the messages are too long. `testing.overflows` has their bodies."""
 
 Cause = Literal["rate", "server", "timeout", "connection"]
 
@@ -55,10 +69,13 @@ def explain(error: Exception, address: Address, model: str, timeout_seconds: flo
 
 def _explain_status(error: APIStatusError, address: Address, model: str) -> Transient | ModelCallError:
     status, host = error.status_code, address.host
-    code = str(error.code or "")
-    said = address.clean(_said(error))
+    code, whole = str(error.code or ""), _said(error)
+    said = address.clean(whole)
     if code == "insufficient_quota":
         return AuthError(f"{host}: the account has no quota left: {said}")
+    # before 429 and 5xx: some servers answer so, and sending the same messages again cannot help
+    if status == 413 or (status not in {401, 403, 404} and TOO_LONG.search(f"{code} {error.type or ''} {whole}")):
+        return ContextLengthError(f"the messages are too long for {model!r} at {host} ({status}): {said}")
     if status == 429:
         return Transient(
             "rate", f"{host} answered 429 (too many requests): {said}", retry_after(error.response.headers)
@@ -69,8 +86,6 @@ def _explain_status(error: APIStatusError, address: Address, model: str) -> Tran
         return AuthError(f"{host} refuses the API key ({status}): {said}; check OPENAI_API_KEY and OPENAI_BASE_URL")
     if status == 404:
         return ModelError(f"{host} does not know the model {model!r} (404): {said}; check its name and OPENAI_BASE_URL")
-    if status == 413 or any(sign in f"{code} {said}".lower() for sign in CONTEXT_SIGNS):
-        return ContextLengthError(f"the messages are too long for {model!r} at {host} ({status}): {said}")
     return RequestError(f"{host} refuses the request ({status}): {said}")
 
 

@@ -1,4 +1,4 @@
-"""Limit the calls in flight: fewer when the endpoint asks to slow down, more again when it copes."""
+"""Limit the calls in flight as TCP does: few at first, more while the endpoint copes, half of them when it does not."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
+FIRST_IN_FLIGHT: Final = 4
+"""The calls in flight at first. Each success then allows one more, until the endpoint first cannot cope."""
 SUCCESSES_PER_STEP: Final = 5
-"""The number of successful calls after which one more may be in flight."""
+"""After that, the number of successful calls after which one more may be in flight."""
 
 
 class Limiter:
@@ -20,14 +22,16 @@ class Limiter:
         self,
         maximum: int,
         *,
+        first: int = FIRST_IN_FLIGHT,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Allow `maximum` calls in flight; `pause` waits, by the clock of `now`."""
+        """Allow `first` calls in flight, later up to `maximum`; `pause` waits, by the clock of `now`."""
         self._pause = pause
         self._now = now
         self.maximum = maximum
-        self.limit = maximum
+        self.limit = min(first, maximum)
+        self._is_starting = True
         self.in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._successes = 0
@@ -47,7 +51,7 @@ class Limiter:
             self._wake()
 
     def slow_down(self, period: int, pause_seconds: float) -> None:
-        """Halve the calls in flight and pause, after the endpoint refused a call for its rate.
+        """Halve the calls in flight and pause, after the endpoint refused a call for its rate or was slow.
 
         Calls that were in flight together are refused together, so only the first refusal of a period counts.
         """
@@ -56,6 +60,7 @@ class Limiter:
             return
         self._period += 1
         self._successes = 0
+        self._is_starting = False
         self.limit = max(1, min(self.limit, self.in_flight) // 2)
 
     def succeeded(self) -> None:
@@ -63,7 +68,7 @@ class Limiter:
         if self.limit == self.maximum:
             return
         self._successes += 1
-        if self._successes >= SUCCESSES_PER_STEP:
+        if self._is_starting or self._successes >= SUCCESSES_PER_STEP:
             self._successes = 0
             self.limit += 1
             self._wake()

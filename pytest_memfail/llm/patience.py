@@ -43,6 +43,8 @@ class Patience:
         self._waiting = 0
         self._counted_until = 0.0
         self._has_answered = False
+        self.has_served = False
+        """Whether a call was answered with a reply."""
         self._reason = "the endpoint did not answer"
 
     def now(self) -> float:
@@ -55,6 +57,7 @@ class Patience:
 
     def served(self) -> None:
         """Record an answered call: waits until now do not count."""
+        self.has_served = True
         self._counted_until = self.now()
 
     def failed(self, reason: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, json_of
 from pytest_memfail.llm.completion import Usage
 
 FIELDS: Final = ("input", "cached_input", "output")
@@ -81,7 +80,7 @@ class Prices:
         """
         try:
             text = path.read_text(encoding="utf-8")
-            own = json.loads(text) if path.suffix == ".json" else _parse_toml(text)
+            own = json_of(text) if path.suffix == ".json" else _parse_toml(text)
         except (OSError, ValueError) as error:  # the errors of both formats are ValueErrors
             raise UsageError(f"{path}: not a price file: {error}") from None
         if not isinstance(own, dict):

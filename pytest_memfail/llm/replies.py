@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 MOST_TOKENS: Final = 1 << 40
 """A reply that reports more than this reports nothing; a database could not add such numbers."""
+
+
+THOUGHTS: Final = re.compile(r"\s*<(think|thinking)>.*?</\1>\s*|(?!\s*[{<]).*?</think(?:ing)?>\s*", re.DOTALL)
+"""The thoughts of a model before its reply. A chat template may have opened them, so that only their end is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +118,45 @@ def check_reply(reply: WireReply, *, tools: bool = False) -> str:
 
 
 def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
-    """Return the text as an instance of the schema. Raise `ReplyError` if it does not fit."""
+    """Return the text as an instance of the schema. Raise `ReplyError` if it does not fit.
+
+    A text around the object (a fence, prose) is ignored; the object itself must fit exactly.
+    """
     from pydantic import ValidationError
 
     try:
         # strict: the string "true" is not the boolean that was asked for
-        return schema.model_validate_json(text, strict=True)
+        return schema.model_validate_json(json_object(text), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "reply"
         raise ReplyError(f"the reply is no {schema.__name__}: {where}: {first['msg']}: {_quoted(text)}") from None
+
+
+def json_object(text: str) -> str:
+    """Return the JSON object of a text that has exactly one, else the text.
+
+    >>> json_object('```json\\n{"right": true}\\n```'), json_object("{1} and {2}")
+    ('{"right": true}', '{1} and {2}')
+    """
+    said = without_thoughts(text)
+    start = said.find("{")
+    try:
+        _, end = json.JSONDecoder().raw_decode(said, max(start, 0))
+    except (ValueError, RecursionError):
+        return said
+    # a second brace may begin another verdict
+    return said[start:end] if start >= 0 and "{" not in said[end:] else said
+
+
+def without_thoughts(text: str) -> str:
+    """Return a reply without a byte order mark and without the thoughts before it, which some servers leave in the text.
+
+    >>> without_thoughts("<think>So it is 4.</think>\\n4"), without_thoughts("So it is 4.</think>4"), without_thoughts("4")
+    ('4', '4', '4')
+    """
+    said = text.removeprefix("\ufeff")
+    return said[match.end() :] if (match := THOUGHTS.match(said)) is not None else said
 
 
 def packed(text: str, calls: tuple[ToolCall, ...]) -> str:

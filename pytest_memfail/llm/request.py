@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 EXPECTED_REPLY_TOKENS: Final = 256
 """The tokens reserved for a reply in flight if no limit is set."""
+LIMITS: Final = ("max_completion_tokens", "max_tokens")
 OUR_PARAMETERS: Final = frozenset({"model", "messages", "response_format", "stream", "n", "tools"})
 
 
@@ -34,6 +35,33 @@ class Request:
     def has_tools(self) -> bool:
         """Return whether it offers tools."""
         return "tools" in self.parameters
+
+    @property
+    def repeats_itself(self) -> bool:
+        """Return whether the same request gets the same reply (nearly always)."""
+        return self.parameters.get("temperature") == 0
+
+
+def longer(request: Request) -> Request | None:
+    """Return the request with twice the limit of its reply, after a reply that was cut off.
+
+    Without a limit of ours, return the same request, or None if that would be cut off at the same place.
+    """
+    limits = {name: 2 * request.parameters[name] for name in LIMITS if isinstance(request.parameters.get(name), int)}
+    if not limits:
+        return None if request.repeats_itself else request
+    return replace(request, parameters={**request.parameters, **limits})
+
+
+def corrected(request: Request, reply: str, problem: str) -> Request:
+    """Return the request with what is wrong with its reply, if the same request would only get the same reply."""
+    if not request.repeats_itself:
+        return request
+    wrong = [
+        {"role": "assistant", "content": reply},
+        {"role": "user", "content": f"That cannot be used: {problem}. Send the JSON object alone."},
+    ]
+    return replace(request, messages=[*request.messages, *wrong])
 
 
 async def post(sdk: AsyncOpenAI, request: Request) -> bytes:
@@ -77,7 +105,7 @@ def _strict_format(schema: type[BaseModel]) -> dict[str, Any]:
 
 def expected_usage(request: Request) -> Usage:
     """Return the usage to reserve in the budget until the reply arrives."""
-    limits = (request.parameters.get(name) for name in ("max_completion_tokens", "max_tokens"))
+    limits = (request.parameters.get(name) for name in LIMITS)
     reply = next((limit for limit in limits if isinstance(limit, int) and limit > 0), EXPECTED_REPLY_TOKENS)
     sent = sum(_tokens(message.get("content") or "") for message in request.messages)
     return Usage(sent + (_tokens(json.dumps(request.parameters["tools"])) if request.has_tools else 0), reply)

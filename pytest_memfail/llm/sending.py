@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.llm.address import Address
 from pytest_memfail.llm.circuit import Circuit
@@ -16,6 +17,7 @@ from pytest_memfail.llm.failures import RETRY_AFTER_CAP, Transient, explain
 from pytest_memfail.llm.http_client import http_client
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.limiter import Limiter
+from pytest_memfail.llm.pace import Pace, Waiting
 from pytest_memfail.llm.patience import Clock, Patience
 from pytest_memfail.llm.replies import WireReply, read_reply
 from pytest_memfail.llm.request import Request, expected_usage, post
@@ -51,7 +53,7 @@ class Sender:
         ledger: Ledger,
         *,
         concurrency: int,
-        timeout_seconds: float,
+        timeout_seconds: float | None,
         max_retries: int,
         backoff_seconds: float,
         max_wait_seconds: float,
@@ -59,7 +61,7 @@ class Sender:
     ) -> None:
         self._address = address
         self._ledger = ledger
-        self._timeout = timeout_seconds
+        self._pace = Pace(timeout_seconds)
         self._max_retries = max_retries
         self._backoff = backoff_seconds
         self._random = random.Random()  # a separate generator: a memory system may rely on the seed of the global one
@@ -85,18 +87,29 @@ class Sender:
                 while True:
                     async with self._circuit.passage(not_before):
                         self._raise_refused(request.model)
+                        started = time.perf_counter()
                         outcome = await self._granted(request)
                         if not isinstance(outcome, Transient) or outcome.cause == "rate":
                             break
+                        if outcome.cause == "timeout":
+                            self._limiter.slow_down(period, 0.0)
                         self._count(outcome, tries)
                         not_before = self._patience.now() + self._delay(outcome, tries.timeout + tries.other)
                 if isinstance(outcome, WireReply):
-                    self._limiter.succeeded()
+                    self._adapt(request, time.perf_counter() - started, period)
                     return outcome
                 if isinstance(outcome, ModelCallError):
                     raise outcome
                 self._limiter.slow_down(period, self._delay(outcome, tries.rate + 1))
                 self._count(outcome, tries)
+
+    def _adapt(self, request: Request, seconds: float, period: int) -> None:
+        """Allow more calls in flight after a quick reply, and fewer after a slow one."""
+        speed = self._pace.speed(request.stage, request.model, seconds)
+        if speed == "quick":
+            self._limiter.succeeded()
+        elif speed == "slow":
+            self._limiter.slow_down(period, 0.0)
 
     def _raise_refused(self, model: str) -> None:
         """Raise the error that every call would cause, if there is one."""
@@ -118,7 +131,14 @@ class Sender:
         else:
             tries.other += 1
         if tries.timeout + tries.other > self._max_retries or tries.timeout >= MAX_TIMEOUTS:
-            raise EndpointError(f"{failure.message} ({tries}); is it up? check OPENAI_BASE_URL")
+            raise EndpointError(f"{failure.message} ({tries}); {self._advice(failure)}")
+
+    def _advice(self, failure: Transient) -> str:
+        if not self._patience.has_served:
+            return "is it up? check OPENAI_BASE_URL"
+        if failure.cause == "timeout":
+            return "it answered other calls: lower --memfail-concurrency or raise --memfail-reply-timeout"
+        return "it answered other calls: was it stopped, or is it overloaded? lower --memfail-concurrency"
 
     def _delay(self, failure: Transient, failures: int) -> float:
         """Return the seconds to wait after this many failures: what the endpoint asks for, or longer if that did not
@@ -138,8 +158,8 @@ class Sender:
         if not self._ledger.has_budget:
             return await self._sent(request)
         expected = expected_usage(request)
-        # a request takes at most one timeout; the reservation of a killed process lapses after two
-        while (held := self._ledger.reserve(request.model, expected, seconds=2 * self._timeout)) is None:
+        # the reservation of a killed process lapses when no call can still be in flight
+        while (held := self._ledger.reserve(request.model, expected, seconds=self._pace.most_seconds)) is None:
             await asyncio.sleep(BUDGET_POLL_SECONDS)
         try:
             return await self._sent(request)
@@ -152,13 +172,18 @@ class Sender:
         Returns errors, which are raised elsewhere, so that they do not chain the SDK's own, which contain the key.
         """
         started = time.perf_counter()
+        waited = self._pace.seconds
         try:
             sdk = self._connected()  # the first use imports the SDK, which must not count as the endpoint's time
-            body = await asyncio.wait_for(post(sdk, request), self._timeout)
+            call = self._pace.sent(time.perf_counter())
+            body = await self._in_time(post(sdk, request), call)
         except ModelCallError as error:
             outcome: Transient | ModelCallError = error
         except Exception as error:
-            outcome = explain(error, self._address, request.model, self._timeout)
+            if isinstance(error, asyncio.TimeoutError):
+                waited = self._pace.deadline(call) - call.begun
+                self._pace.timed_out(call)
+            outcome = explain(error, self._address, request.model, waited)
         else:
             self._is_alive()
             self._patience.served()
@@ -173,6 +198,25 @@ class Sender:
         elif outcome.cause == "server":
             self._patience.answered()
         return outcome
+
+    async def _in_time(self, work: Coroutine[Any, Any, bytes], call: Waiting) -> bytes:
+        """Return the result of the work. Raise `asyncio.TimeoutError` when the call is given up."""
+        task = asyncio.ensure_future(work)
+        is_answered = False
+        try:
+            while not task.done():
+                # the deadline moves while calls before this one are answered
+                if (left := self._pace.deadline(call) - time.perf_counter()) <= 0:
+                    raise asyncio.TimeoutError
+                await asyncio.wait({task}, timeout=left)
+            body = task.result()
+            is_answered = True
+            return body
+        finally:
+            self._pace.done(call, time.perf_counter(), answered=is_answered)
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
 
     def _is_alive(self) -> None:
         self._circuit.answered()
@@ -198,7 +242,7 @@ class Sender:
                 base_url=self._address.url,
                 default_headers=headers,
                 # we time the whole request: the SDK times each read, so an endpoint that trickles would hang
-                timeout=openai.Timeout(self._timeout, connect=min(self._timeout, CONNECT_SECONDS)),
+                timeout=openai.Timeout(None, connect=min(self._pace.seconds, CONNECT_SECONDS)),
                 max_retries=0,  # our own retries must see every 429
                 http_client=http_client(self._address.host),
             )

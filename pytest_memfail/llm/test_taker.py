@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import Conversation, Memory, Message, Question, Reply
+from pytest_memfail.llm.replies import without_thoughts
 
 if TYPE_CHECKING:
     from pytest_memfail.llm.client import ModelClient
@@ -57,7 +58,7 @@ class ModelTestTaker:
             parameters=self._parameters,
             repeat=self._repeat,
         )
-        return Reply(reply.text, reply.usage.prompt_tokens, reply.usage.completion_tokens)
+        return Reply(without_thoughts(reply.text), reply.usage.prompt_tokens, reply.usage.completion_tokens)
 
     async def respond(self, conversation: Conversation, history: Sequence[Message]) -> str:
         """Return the assistant's next turn in a conversation that is being stored.
@@ -72,7 +73,7 @@ class ModelTestTaker:
             parameters=self._parameters,
             repeat=self._repeat,
         )
-        return reply.text
+        return without_thoughts(reply.text)
 
 
 def graded_prompt(question: Question, shown: Sequence[Memory]) -> list[dict[str, str]]:

@@ -193,6 +193,7 @@ class QuestionItem(pytest.Item):
         super().__init__(**kwargs)
         self.asked = Asked(unit, question, k)
         self.unit, self.question, self.k = unit, question, k
+        self.obj = None  # as core's `DoctestItem` has it: plugins such as pytest-trio read it of every item
         self._fixtureinfo = info
         self.fixturenames = info.names_closure
         self.funcargs: dict[str, Any] = {}

@@ -61,6 +61,7 @@ from pytest_memfail.running import ROOT, Gatekeeper, RunRecord, heading, selecte
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
+    from pytest_memfail.core import Doubt
     from pytest_memfail.records import Gate, Header, Kept
     from pytest_memfail.report import Failed
     from pytest_memfail.results import Summary
@@ -79,6 +80,11 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
     """
     settings = run.settings
     try:
+        if config.getoption("forked", False):  # pytest-forked
+            raise UsageError(
+                "--forked: a process for each item, expected one for all items of a store; leave --forked out (-n 2 runs stores in "
+                "two processes)"
+            )
         if settings.reuse_stores is not None:
             check_can_be_made(settings.reuse_stores / "store", Settings.reuse_stores.flag)
         if settings.record is not None:
@@ -203,6 +209,10 @@ class Reporting:
         self._summary: Summary | None = None
         self._judged_failures = 0
         self._worker_broke = False
+        self._worker_died = False
+        self._taken_over = 0
+        """How many of the stores are from an earlier record."""
+        self._doubts: tuple[Doubt, ...] = ()
         self._said: list[tuple[str, bool]] = []
         """Lines for the end of the run, and whether each is bad news."""
 
@@ -300,6 +310,7 @@ class Reporting:
         self._record.begin([self._header, *kept])
         for record in kept:
             self._keep(record)
+        self._taken_over = len(self._stores)
 
     # -- completeness and the end ------------------------------------------------------------------------------------
 
@@ -338,6 +349,10 @@ class Reporting:
             terminal.ensure_newline()
             terminal.write_line(f"memfail: {fault}", yellow=True)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, error: object) -> None:
+        self._worker_died |= bool(error)
+
     def pytest_internalerror(self) -> None:
         self._worker_broke = True  # xdist goes on, and if all else had ended by then, it would end with exit code 0
 
@@ -370,7 +385,9 @@ class Reporting:
             if self._run.settings.proxy is not None and judged and not called:
                 self._said.append((NO_CALL, True))
             suites = suite_records(questions, self._run.suites, self._header.tasks, self._header.protocol)
-            self._summary = replace(self._results.summary(), record=shown, models=spent, suites=suites)
+            self._doubts = self._run.mixture(self._stores[self._taken_over :], died=self._worker_died)
+            summary = self._results.summary().with_doubts(self._doubts)
+            self._summary = replace(summary, record=shown, models=spent, suites=suites)
             if not ended_early and self._untrusted() is None:
                 self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._results))
             hook_fault = self._hand_on(self._summary)
@@ -395,6 +412,7 @@ class Reporting:
             whole=whole,
             models=self._summary.models if self._summary is not None else (),
             suites=self._summary.suites if self._summary is not None else (),
+            doubts=self._doubts,
             gate=self._summary.gate if self._summary is not None else None,
         )
         self._said += self._record.end(footer)
@@ -560,7 +578,7 @@ class Reporting:
             self._write_results(terminal, self._summary)
         if waited_for := self._execution.waited_for:
             left = f"{len(self._expected.keys() - self._reported)} of {counted(len(self._expected), 'question')}"
-            terminal.write_line(f"memfail: interrupted, {left} not asked ({waited_for})", bold=True)
+            terminal.write_line(f"memfail: interrupted, {left} not finished ({waited_for})", bold=True)
             terminal.write_line("memfail: to continue, run the same command with --memfail-resume", bold=True)
         for line, bad in self._said:
             terminal.write_line(f"memfail: {line}", red=bad, bold=bad)

@@ -11,6 +11,7 @@ import sys
 import uuid
 import warnings
 from collections.abc import Generator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -31,7 +32,8 @@ from pytest_memfail.plugin.outcome import (
     ungraded_reason,
 )
 from pytest_memfail.plugin.run import BROKEN_OFF, FINISHED, KNOWN, RESULT, RUNTIME, Run, around
-from pytest_memfail.running import ROOT, Asked, Progress, Runtime, TerminalLine, last_progress, scrub
+from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
+from pytest_memfail.running import ROOT, Asked, Progress, Runtime, TerminalLine, last_progress, loud_exit, scrub
 
 if TYPE_CHECKING:
     from pytest_memfail.records import QuestionRecord, StoreRecord
@@ -97,8 +99,11 @@ class Execution:
             plugin = self._config.pluginmanager.get_plugin("logging-plugin")
             handlers = (getattr(plugin, name, None) for name in LOG_HANDLERS)
             self._runtime.begin_tests(handler for handler in handlers if handler is not None)
+        # the death of a worker is seen without it
+        watched = nullcontext() if self._is_worker else loud_exit(NO_TRUSTWORTHY_RESULT)
         try:
-            return (yield)
+            with watched:
+                return (yield)
         except BaseException as error:
             # a second Ctrl-C may come before pytest has taken note of the first
             self._config.stash[BROKEN_OFF] = error

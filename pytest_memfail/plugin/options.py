@@ -450,6 +450,15 @@ class Settings:
         record=lambda options, _: options,
         rerun=True,
     )
+    system_version = Option(
+        "TEXT",
+        "Version of what the plugin cannot see of the memory system, such as a server or a prompt file: a run of another version is "
+        "not resumed, and its kept stores are filled again",
+        a_name,
+        shared=True,
+        identifies="subject",
+        rerun=True,
+    )
     tasks = Option(
         "LIST",
         "Tasks to run, or parts of them (meme.cascade), names or globs separated by commas (default: all)",
@@ -551,6 +560,13 @@ class Settings:
         "Total time to wait for an endpoint that is down or asks to slow down, before the run ends (default: 600)",
         amount(0.0),
         default="600",
+        shared=True,
+    )
+    reply_timeout = Option(
+        "SECONDS",
+        "Time limit for a model's reply; calls that the endpoint answers first do not count (default: 60, and longer after it was "
+        "too short)",
+        amount(None),
         shared=True,
     )
     prices = Option("FILE", "Your own model prices, JSON or TOML, USD per million tokens", a_path)

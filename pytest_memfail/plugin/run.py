@@ -24,7 +24,9 @@ from pytest_memfail.core import (
     UsageError,
     learn_options,
     one_line,
+    sources_of,
 )
+from pytest_memfail.plugin import hookspecs
 from pytest_memfail.plugin.options import IDENTITY, SYSTEM, Settings, cache_folder, read_settings
 from pytest_memfail.records import Kept, QuestionRecord
 from pytest_memfail.running import ROOT, Around, Selection, check_models, haystack_for
@@ -168,6 +170,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         TaskRequest,
         choose_suites,
         load_tasks,
+        needed_files,
         read_custom,
         with_options,
     )
@@ -183,7 +186,8 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         if any(suite.name == OWN for suite in suites):
             extra += own_tasks(config)
             haystacks = HaystackFinder(settings.data.of(MEMFAIL), settings.seed, extra)
-            if (own := read_custom(find_cases(config), config.rootpath, haystacks)) is not None:
+            needed = needed_files(selection, settings.tasks)
+            if (own := read_custom(find_cases(config), config.rootpath, haystacks, needed)) is not None:
                 extra.append(own)
         if settings.proxy is not None and settings.cache == "only":
             stand_in_for_key(config)
@@ -202,6 +206,9 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
                 from pytest_memfail.hosting import check_reusable
 
                 check_reusable(factory, settings.system)  # other factories are checked with the first store
+        if shared is None:
+            run.code = lambda: code_of_run(config, factory, settings)
+            run.sources = run.code()
         check_models(settings, around(config, settings), run.system_models)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
@@ -241,17 +248,6 @@ def find_cases(config: pytest.Config) -> list[Path]:
     return find_custom(starts, config.getini("norecursedirs"))
 
 
-def _where_it_could_be(config: pytest.Config) -> str:
-    """Return where the user could define the hook that provides a system, if no hook exists."""
-    if config.hook.pytest_memfail_make_system.get_hookimpls():
-        return ""
-    places = dict.fromkeys((config.invocation_params.dir, config.rootpath))
-    found = [place / "conftest.py" for place in places if (place / "conftest.py").exists()]
-    if found:
-        return f", which {found[0]} does not have"
-    return f" of a conftest.py; there is none in {' or '.join(map(str, places))}"
-
-
 def find_system(config: pytest.Config, settings: Settings) -> Any:
     """Return the factory of the memory system.
 
@@ -267,7 +263,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
         base=Settings.system.given(config).base,
         rootdir=config.rootpath,
         hook=lambda name: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
-        hook_name=f"{hook.name}{_where_it_could_be(config)}",
+        places=(config.invocation_params.dir, config.rootpath),
     )
     check_factory(factory, f"--memfail-system={settings.system}")
     if callable(check := getattr(factory, "check_options", None)):
@@ -352,6 +348,25 @@ def around(config: pytest.Config, settings: Settings) -> Around:
     )
 
 
+def code_of_run(config: pytest.Config, factory: Any, settings: Settings) -> dict[str, str]:
+    """Return the code that a verdict depends on: of the system, the judge, each conftest.py and each plugin with hooks of ours."""
+    from pytest_memfail.systems import is_yaml
+
+    hooks = [getattr(config.hook, name) for name in vars(hookspecs) if name.startswith("pytest_memfail_")]
+    plugins = [impl.plugin for hook in hooks for impl in hook.get_hookimpls()]
+    modules = [getattr(plugin, "__name__", type(plugin).__module__) for plugin in plugins]
+    modules += [getattr(factory, "__module__", None) or type(factory).__module__]
+    files = [Path(str(getattr(plugin, "__file__", ""))) for plugin in config.pluginmanager.get_plugins()]
+    files = [file for file in files if file.name == "conftest.py"]
+    files += getattr(factory, "files", ())
+    for name in (settings.judge, settings.system_options.get("inner", "")):
+        modules += [name.partition(":")[0]] if ":" in name else []
+        files += [Settings.system.given(config).base / name] if is_yaml(name) else []
+    versions = getattr(factory, "versions", None)
+    found = sources_of(modules, files, config.rootpath)
+    return found | versions(settings.system_options) if callable(versions) else found
+
+
 # -- the header of its record ------------------------------------------------------------------------------------------
 
 
@@ -371,6 +386,7 @@ def record_header(run: Run) -> Header:
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         **{name: value for name, value in given.items() if name in known},
         judge_weights=judge_weights(settings.judge, settings.judge_options),
+        sources=run.sources,
         approximate_tokens=why_approximate(),
         identity={**IDENTITY, "memfail": "subject", "judge_weights": "verdicts"},
         rerun=tuple(settings.command_line(recorded=True)),

@@ -8,6 +8,7 @@ from pytest_memfail.reading.ids import digest, numbered, slug
 from pytest_memfail.reading.json_rows import JsonRow, read_json_rows, read_row_again
 from pytest_memfail.reading.tables import Table, read_table
 from pytest_memfail.reading.texts import HALF, half_character, may_be_cut
+from pytest_memfail.reading.yaml_files import YamlError, read_yaml
 
 __all__ = [
     "HALF",
@@ -16,6 +17,7 @@ __all__ = [
     "JsonRow",
     "Table",
     "Turn",
+    "YamlError",
     "digest",
     "half_character",
     "is_chat",
@@ -26,6 +28,7 @@ __all__ = [
     "read_json_rows",
     "read_row_again",
     "read_table",
+    "read_yaml",
     "row_faults",
     "short",
     "slug",

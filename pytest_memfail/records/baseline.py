@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 
 from pytest_memfail.core import UsageError, one_line, public, write_whole
 from pytest_memfail.records.codec import Line
-from pytest_memfail.records.file import check_writable, checked, cleaned, to_json
+from pytest_memfail.records.file import check_writable, checked, line_of, to_json
 from pytest_memfail.records.record import SCHEMA_VERSION, Header, Key, Outcome, VerdictName, identity
 
 SAVE_OPTION: Final = "--memfail-save-baseline"
@@ -89,12 +89,12 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         raise UsageError(f"{path}: cannot be read as a baseline ({one_line(error)})") from None
     for i, raw in enumerate(text.splitlines(), 1):
         try:
-            line = json.loads(raw)
+            line = line_of(raw)
         except ValueError:
             line = None
         if not isinstance(line, dict):
             raise UsageError(f"{path}:{i}: not a JSON object; {DAMAGED}")
-        yield cleaned(line)
+        yield line
 
 
 def check_baseline(baseline: Baseline, path: Path, header: Header, what: str = "baseline") -> None:

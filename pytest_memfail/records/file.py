@@ -16,6 +16,7 @@ from pytest_memfail.core import (
     ERROR,
     UsageError,
     check_place,
+    json_of,
     mask_options,
     one_line,
     os_reason,
@@ -99,7 +100,7 @@ def read_record(path: Path) -> Iterator[Record]:
         if not raw:
             continue
         try:
-            line = json.loads(raw)
+            line = line_of(raw)
         except ValueError:
             if number == len(lines):
                 return
@@ -107,7 +108,7 @@ def read_record(path: Path) -> Iterator[Record]:
         if not isinstance(line, dict):
             raise UsageError(f"{path}:{number}: got {type(line).__name__}, expected a JSON object")
         if (kind := KINDS.get(str(line.get("type")))) is not None:
-            yield checked(kind, cleaned(line), f"{path}:{number}")
+            yield checked(kind, line, f"{path}:{number}")
 
 
 def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
@@ -150,11 +151,17 @@ def _lacks(line: Line) -> str:
     return f"a verdict without {', '.join(map(repr, absent))}" if absent else ""
 
 
-def cleaned(line: Line) -> dict[str, Any]:
-    """Return a line as this version would write it: older versions wrote secrets, and numbers that JSON lacks."""
-    found: dict[str, Any] = public(line)
+def line_of(raw: str) -> Any:
+    """Return a line as this version would write it: older versions wrote secrets, and numbers that JSON lacks.
+
+    Raises `ValueError` if it is no JSON, or nested too deeply.
+    """
+    try:
+        found = public(json_of(raw))
+    except RecursionError:  # it can be parsed, but not walked
+        raise ValueError("nested too deeply") from None
     for name in ("system_options", "model_options", "system"):
-        if isinstance(options := found.get(name), dict):
+        if isinstance(found, dict) and isinstance(options := found.get(name), dict):
             found[name] = mask_options(options)
     return found
 
@@ -172,7 +179,7 @@ def check_writable(path: Path, option: str = "--memfail-record", first: str = "h
 def _header(path: Path, kind: str = "header") -> Line | None:
     try:
         with path.open(encoding="utf-8") as stream:
-            first = json.loads(stream.readline())
+            first = json_of(stream.readline())
     except (ValueError, OSError):
         return None
     return first if isinstance(first, dict) and first.get("type") == kind and "schema_version" in first else None

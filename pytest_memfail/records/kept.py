@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import ERROR, UsageError, hold_lock, is_fresh, is_held, public, write_whole
+from pytest_memfail.core import ERROR, UsageError, hold_lock, is_fresh, is_held, json_of, public, write_whole
 from pytest_memfail.records.codec import Line
 from pytest_memfail.records.file import checked, read_record, to_json
 from pytest_memfail.records.record import (
@@ -76,8 +76,8 @@ def read_kept(path: Path, header: Header) -> Kept:
             case Header():
                 for name, before, now in options_differ(record, header):
                     raise UsageError(
-                        f"--memfail-resume: {path} is of another run: {name} was {_short(before)}, is {_short(now)}; "
-                        "give the options of that run, or leave --memfail-resume out to start again"
+                        f"--memfail-resume: {path} is not resumable: {name} was {_short(before)}, is {_short(now)}; "
+                        "give the options and the code of that run, or leave --memfail-resume out to start again"
                     )
             case QuestionRecord(verdict="error"):
                 questions.pop(record.id, None)
@@ -286,7 +286,7 @@ def resumable(runs: Sequence[KeptRun], header: Header) -> tuple[KeptRun | None, 
             return run, ""
         if why == "no earlier run is kept":
             name, before, now = other
-            why = f"no unfinished run of these options is kept ({run.id} differs: {name} was {before!r}, is {now!r})"
+            why = f"{run.id} is not resumable: {name} was {_short(before)}, is {_short(now)}"
     return None, why
 
 
@@ -296,7 +296,7 @@ def _text(entry: Line) -> str:
 
 def _read(folder: Path) -> KeptRun | None:
     try:
-        entry = json.loads((folder / ENTRY).read_text(encoding="utf-8"))
+        entry = json_of((folder / ENTRY).read_text(encoding="utf-8"))
         if entry["format"] != FORMAT:
             return None
         header, state = checked(Header, entry["header"], f"{folder / ENTRY}", "run"), entry["state"]
@@ -334,7 +334,7 @@ def _remove(folder: Path, runs: Path) -> None:
 
 def _settle(folder: Path) -> None:
     """Write the outcome of a killed run, so that its record need not be read again."""
-    entry = json.loads((folder / ENTRY).read_text(encoding="utf-8"))
+    entry = json_of((folder / ENTRY).read_text(encoding="utf-8"))
     if entry["state"] == RUNNING:
         entry |= {"state": INTERRUPTED, "verdicts": _recorded(folder / RECORD)}
         write_whole(folder / ENTRY, _text(entry))

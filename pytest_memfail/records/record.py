@@ -326,7 +326,7 @@ class SuiteRecord(Part):
 class Header(Part):
     """The settings and data of a run: the first line of its record, and of a baseline saved from it."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"suite", "suite_options"})
+    optional: ClassVar[frozenset[str]] = frozenset({"suite", "suite_options", "sources"})
 
     schema_version: int
     memfail: str
@@ -358,6 +358,8 @@ class Header(Part):
     """The suites of the run, with their variants; None for the default suites."""
     suite_options: Mapping[str, str] = field(default_factory=dict)
     """Settings of the suites, by `SUITE.NAME`."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """The code of the system, of the user's hooks and judge: digests of files and packages, versions of installed ones."""
     data: str | None = None
     """The name of the folder with the rows; None for the shipped rows."""
     tasks: Mapping[str, TaskRecord]
@@ -600,6 +602,9 @@ def differences(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
     for name in ("schema_version", *identity(old, new)):
         if old.value(name) != new.value(name):
             yield name, old.value(name), new.value(name)
+    for name in sorted({*old.sources, *new.sources}):
+        if (was := old.sources.get(name, "missing")) != (now := new.sources.get(name, "missing")):
+            yield f"code of {name}", was, now
     if sorted(old.tasks) != sorted(new.tasks):
         yield "tasks", sorted(old.tasks), sorted(new.tasks)
     for name in old.tasks.keys() & new.tasks.keys():

@@ -282,7 +282,7 @@ def verdict_table(results: Summary) -> Iterator[str]:
         columns.append(VACUOUS)
     total = results.total
     left_open = total.decided + total.vacuous + total.verdicts[ERROR] < total.n
-    ungraded = UNGRADED if results.answered or left_open else NO_ANSWER
+    ungraded = UNGRADED if results.answered or results.replied or left_open else NO_ANSWER
     columns += [name for name, v in ((ungraded, UNGRADED), (ERROR, ERROR)) if total.verdicts[v]]
     upper = f"{'':>4} {_rate_name(results) + ' %':<15}"
     wide = _name_width(results)
@@ -310,6 +310,8 @@ def verdict_table(results: Summary) -> Iterator[str]:
                 yield from suite_lines(suite, several_k=bool(results.by_k))
     if NO_ANSWER in columns:
         yield "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
+    elif UNGRADED in columns and results.replied and not results.answered:
+        yield "ungraded: nothing found lost, and the judge does not grade the answers (--memfail-judge=MODEL does)"
     elif UNGRADED in columns and not results.answered:
         yield "ungraded: no loss found, or not decidable without a model (--memfail-model, --memfail-judge)"
 

@@ -239,7 +239,7 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
     tasks = list(dict.fromkeys(tally.name for summary in summaries for tally in summary.tasks))
     names = [*tasks, *([TOTAL] if len(tasks) > 1 else [])]
     ks = _several_ks(records)
-    at = {
+    at: dict[tuple[int, int | None], Summary] = {
         (i, k): run.summary_of(q for q in run.questions if q.k == k) for i, run in enumerate(records) for k in ks[TOTAL]
     }
     return SideBySide(

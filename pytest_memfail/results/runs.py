@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import Suite, UsageError, added_up, counted
+from pytest_memfail.core import Suite, UsageError, added_up, counted, described_apart
 from pytest_memfail.records import (
     SCHEMA_VERSION,
     Footer,
@@ -109,6 +109,8 @@ def load_record(path: Path) -> Loaded:
     for record in read_record(path):
         match record:
             case Header():
+                if header is not None:
+                    raise UsageError(f"{path}: two records in one file, expected one; join shards with memfail merge")
                 header = record
             case QuestionRecord():
                 questions[record.id] = record
@@ -147,6 +149,8 @@ def merge(records: Sequence[Loaded], suites: Sequence[Suite] = ()) -> tuple[list
     for record in records:
         for name, before, now in differences(first.header, record.header):
             raise UsageError(f"{record.path} is of another run: {name} is {now!r}, in {first.path} {before!r}")
+        if (apart := described_apart(*([store.system for store in one.stores] for one in (first, record)))) is not None:
+            raise UsageError(f"{record.path} is of another system than {first.path}: {apart}")
         for question in record.questions:
             if (other := origin.setdefault(question.id, record.path)) != record.path:
                 raise UsageError(f"{record.path} and {other} overlap: both hold {question.id}")

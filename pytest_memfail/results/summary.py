@@ -13,6 +13,8 @@ from pytest_memfail.core import (
     ERROR,
     GRADED,
     MEMORY_FAILURES,
+    UNGRADED,
+    UNREAD,
     UNSURE,
     VERDICTS,
     Doubt,
@@ -24,7 +26,6 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.records import (
     MEMFAIL,
-    ErrorRecord,
     Gate,
     QuestionRecord,
     Rate,
@@ -35,6 +36,7 @@ from pytest_memfail.records import (
 )
 from pytest_memfail.results.statistics import clustered, wilson
 
+NOT_ENGLISH: Final = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL"
 MAX_ERROR_SHARE: Final = 0.1
 """Above this share of errors the rates of a run are no longer trusted (exit code 6)."""
 
@@ -172,6 +174,8 @@ class Summary:
     """The same tallies, by suite."""
     suites: tuple[SuiteRecord, ...] = ()
     """The results of the suites' own measures."""
+    replied: bool = False
+    """Whether a model answered, judged or not."""
     doubts: tuple[Doubt, ...] = ()
     """The reasons to distrust the figures, one of each kind."""
 
@@ -234,20 +238,18 @@ def summarize(
     """
     asked = list({question.key: question for question in questions}.values())
     known = tasks or {}
-    names = dict.fromkeys([*(group for name, task in known.items() for group in task.groups(name))])
+    groups = (group for name, task in known.items() for group in task.groups(name))
+    by_group: dict[str, list[QuestionRecord]] = {group: [] for group in groups}
     for question in asked:
-        names.setdefault(question.group)
-    by_group: dict[str, list[QuestionRecord]] = {name: [] for name in names}
-    for question in asked:
-        by_group[question.group].append(question)
+        by_group.setdefault(question.group, []).append(question)
     tallies = {name: _tally(name, found) for name, found in by_group.items() if found}
     suite_of = {
         name: known[found[0].task].suite if found[0].task in known else MEMFAIL
         for name, found in by_group.items()
         if found
     }
-    asked_tasks = list(dict.fromkeys([*(name for name in known), *(q.task for q in asked)]))
-    asked_tasks = [name for name in asked_tasks if any(q.task == name for q in asked)]
+    found_tasks = {q.task: True for q in asked}
+    asked_tasks = [name for name in {**known, **found_tasks} if name in found_tasks]
     left_out = sum(known[name].left_out for name in asked_tasks if name in known)
     about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
     summary = Summary(
@@ -256,9 +258,10 @@ def summarize(
         stores=tuple(_figures(name, asked, stores) for name in asked_tasks),
         warnings=(*_warnings(list(tallies.values()), stores, left_out), *about_tokens),
         answered=any(q.answer is not None and q.answer.outcome in ("passed", "failed") for q in asked),
+        replied=any(q.reply is not None for q in asked),
         protocol=protocol,
         record=record,
-        stopped=next((_stopped(q.error) for q in asked if q.error is not None and q.error.type in STOPPING), None),
+        stopped=next((STOPPING[e.type] or e.message for q in asked if (e := q.error) and e.type in STOPPING), None),
         unsure=sum(map(is_unsure, asked)),
         approximate=approximate,
         by_k=_by_k(by_group, suite_of, asked),
@@ -274,7 +277,9 @@ def summarize(
             for suite in dict.fromkeys(suite_of.values())
         ),
     )
-    return summary.with_doubts(doubt for store in stores for doubt in store.doubts)
+    unread = sum(q.verdict == UNGRADED and any(fact.label == UNREAD for fact in q.facts) for q in asked)
+    language = Doubt(UNREAD, NOT_ENGLISH, unread, len(asked), "question")
+    return summary.with_doubts([language, *(doubt for store in stores for doubt in store.doubts)])
 
 
 def _by_k(
@@ -390,10 +395,6 @@ def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRec
     )
 
 
-def _stopped(error: ErrorRecord) -> str:
-    return STOPPING[error.type] or error.message
-
-
 def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord]) -> StoreFigures:
     of_task = [store for store in stores if store.task == name]
     tokens = [store.tokens for store in of_task]
@@ -474,9 +475,9 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     misleading = [q.verdict for q in questions if q.kind == MISLEADING and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
     shares = [
-        q.shown_tokens / q.store_tokens if q.store_tokens else 0.0
+        q.shown_tokens / q.store_tokens
         for q in questions
-        if q.shown_tokens is not None and q.store_tokens is not None
+        if q.shown_tokens is not None and q.store_tokens  # an empty store has no share
     ]
     return Tally(
         name,

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from pytest_memfail.running.gate import Gatekeeper
 from pytest_memfail.running.heading import heading, selected_by
-from pytest_memfail.running.journals import DEATHS, JOURNALS_LOCK, JOURNALS_PREFIX, in_flight, last_progress, new_folder
+from pytest_memfail.running.journals import (
+    DEATHS,
+    JOURNALS_LOCK,
+    JOURNALS_PREFIX,
+    in_flight,
+    last_progress,
+    loud_exit,
+    new_folder,
+)
 from pytest_memfail.running.models import check_models, judge_model
 from pytest_memfail.running.output import Progress, TerminalLine, Watcher, replay, scrub
 from pytest_memfail.running.plan import ROOT, Asked, Run, Selection, Unit, haystack_for
@@ -36,6 +44,7 @@ __all__ = [
     "in_flight",
     "judge_model",
     "last_progress",
+    "loud_exit",
     "new_folder",
     "replay",
     "scrub",

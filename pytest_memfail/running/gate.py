@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import ERROR, UsageError, counted
+from pytest_memfail.core import ERROR, UsageError, counted, is_same_place
 from pytest_memfail.records import (
     ANCHOR_COMMAND,
     Baseline,
@@ -76,7 +76,7 @@ class Gatekeeper:
             ("--memfail-save-baseline", settings.save_baseline),
             ("--memfail-anchor", settings.anchor),
         ):
-            if path is not None and settings.record is not None and path.resolve() == settings.record.resolve():
+            if path is not None and settings.record is not None and is_same_place(path, settings.record):
                 raise UsageError(f"{name} and --memfail-record: got the file {path} for both, expected two files")
 
     def _read_baseline(self) -> tuple[Baseline | None, str]:
@@ -88,7 +88,7 @@ class Gatekeeper:
             baseline = read_baseline(path)
             check_baseline(baseline, path, self._header())
         except BaselineRefused as error:
-            if saved is None or saved.resolve() != path.resolve():
+            if saved is None or not is_same_place(saved, path):
                 raise
             return None, f"{error} (this run does)"
         return baseline, ""

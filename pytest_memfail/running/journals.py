@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import traceback
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from pytest_memfail.core import hold_lock, is_fresh, is_held
 from pytest_memfail.hosting import Journal
@@ -34,6 +36,30 @@ def new_folder() -> tuple[Path, int]:
             if over and not left.is_symlink() and left.stat().st_uid == folder.stat().st_uid:
                 shutil.rmtree(left, ignore_errors=True)
     return folder, lock
+
+
+@contextmanager
+def loud_exit(code: int) -> Iterator[None]:
+    """While a memory system runs in this process, let its `os._exit(0)` end the run with this exit code and a cause.
+
+    Otherwise a run without results passes. Processes that the system forks end as they like.
+    """
+    real, process = os._exit, os.getpid()
+    stderr = os.dup(2)  # before pytest captures it
+
+    def leave(status: int) -> NoReturn:
+        if status == 0 and os.getpid() == process:
+            where = "".join(traceback.format_stack(limit=2)[:1]).strip()
+            os.write(stderr, f"\nmemfail: no trustworthy result: os._exit(0) ended the run: {where}\n".encode())
+            status = code
+        real(status)
+
+    os._exit = leave
+    try:
+        yield
+    finally:
+        os._exit = real
+        os.close(stderr)
 
 
 class FileJournal(Journal):

@@ -160,6 +160,7 @@ def _client(settings: RunSettings, ledger: Ledger, cache: ResponseCache | None) 
         ledger=ledger,
         cache=cache,
         concurrency=settings.concurrency,
+        timeout_seconds=settings.reply_timeout or None,
         base_url=base_url,
         max_wait_seconds=settings.max_wait,
     )

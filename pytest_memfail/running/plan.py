@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
 
-from pytest_memfail.core import Question, StorePlan, Suite, Task, UsageError, escape_controls, mask_known
+from pytest_memfail.core import (
+    Doubt,
+    Question,
+    StorePlan,
+    Suite,
+    Task,
+    UsageError,
+    described_apart,
+    escape_controls,
+    mask_known,
+)
 from pytest_memfail.engine import Needed
-from pytest_memfail.records import Kept, QuestionRecord
+from pytest_memfail.records import Kept, QuestionRecord, StoreRecord
 from pytest_memfail.running.settings import RunSettings
 
 ROOT: Final = "memfail"
@@ -71,11 +81,29 @@ class Run:
         """The header's sentence about the source of these results, or the reason why there are none."""
         self.latest: Mapping[str, str] | None = None
         """The latest recorded verdict of each question; None before they are read."""
+        self.sources: Mapping[str, str] = {}
+        """The code of the system and of the user's hooks when the run began, for the header of the record; empty in a worker."""
+        self.code: Callable[[], Mapping[str, str]] = dict
+        """Returns it as it is now."""
         self.system_models: tuple[str, ...] = ()
         """The models that the memory system calls through `context.chat`."""
         self.replay_ignore: tuple[str, ...] = settings.replay_ignore
         """The parts of the memory's prompts that differ between runs, from the options and its factory."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
+
+    def mixture(self, filled: Iterable[StoreRecord], *, died: bool) -> tuple[Doubt, ...]:
+        """Return a doubt if the verdicts are of more than one memory system.
+
+        `filled` are the stores of this run itself; `died` is whether a process of it died, so that the next one read the code anew.
+        """
+        why = described_apart((store.system for store in self.kept.stores.values()), (store.system for store in filled))
+        if why is None and died and (code := self.code()) != self.sources:
+            changed = sorted(name for name in {*code, *self.sources} if code.get(name) != self.sources.get(name))
+            why = f"a process died, and its successor read changed code: {', '.join(changed)}"
+        text = (
+            f"verdicts of several systems in one run, expected those of one ({why}); run again without --memfail-resume"
+        )
+        return () if why is None else (Doubt("mixture", text, unit="run", limit=0.0),)
 
     def ks(self, task: Task) -> tuple[int, ...]:
         """Return the number of memories to retrieve per question of a task: the user's, or else the suite's."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from pytest_memfail.core import MemfailError, MemorySystemError, SystemContext
+from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
 from pytest_memfail.hosting import Journal, Limits, ModelCalls, Outcomes, Resources, Shelf, StoreReport, TokenRules
 from pytest_memfail.records import StoreRecord, store_record
@@ -170,7 +170,9 @@ class Runtime:
         try:
             report = self._engine.wait(opened.run.finish())
             if opened.replayed:  # otherwise it was started ahead, and the run stopped before an item waited for it
-                yield _store_record(self.run.unit(unit_id), report, opened.run.job.models)
+                client = self._models.client if self._models is not None else None
+                prompts = client.prompts.doubts() if client is not None else ()
+                yield _store_record(self.run.unit(unit_id), report, opened.run.job.models, prompts)
         finally:
             shutil.rmtree(opened.path, ignore_errors=True)
 
@@ -221,7 +223,7 @@ class Runtime:
         settings = self.run.settings
         if settings.reuse_stores is None:
             return None
-        about: dict[str, Any] = {"options": settings.system_options}
+        about: dict[str, Any] = {"options": settings.system_options, "version": settings.system_version}
         if (settings.assistant_turns and settings.model is not None) or self.run.system_models:
             from pytest_memfail._version import __version__
 
@@ -356,7 +358,7 @@ def unit_digest(unit: Unit) -> str:
     return hashlib.sha256(unit.id.encode()).hexdigest()[:8]
 
 
-def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None) -> StoreRecord:
+def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None, prompts: Iterable[Doubt]) -> StoreRecord:
     spent = {} if models is None else models.spent
     return store_record(
         unit.plan.id,
@@ -368,7 +370,7 @@ def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None) ->
         changed=report.changed,
         late=report.late,
         shared_with=report.shared_with,
-        doubts=[*report.doubts, *(models.doubts() if models is not None else ())],
+        doubts=[*report.doubts, *(models.doubts() if models is not None else ()), *prompts],
         described=report.described,
         restored=report.restored,
         model_calls=spent if any(spent.values()) else {},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_memfail.grading import asserts
 from pytest_memfail.suites.custom import NAME as CUSTOM
-from pytest_memfail.suites.custom import find_custom, read_custom
+from pytest_memfail.suites.custom import find_custom, needed_files, read_custom
 from pytest_memfail.suites.haystacks import HaystackFinder
 from pytest_memfail.suites.load import (
     BUILT_IN,
@@ -51,7 +51,7 @@ from pytest_memfail.suites.memfail.validate import (
     validate,
     words_of,
 )
-from pytest_memfail.suites.sampling import HAYSTACKS, Haystack, keep_questions, sample, sample_stores
+from pytest_memfail.suites.sampling import HAYSTACKS, Haystack, in_turn, keep_questions, sample, sample_stores
 
 __all__ = [
     "BUILT_IN",
@@ -85,11 +85,13 @@ __all__ = [
     "built_in_suite",
     "choose_suites",
     "find_custom",
+    "in_turn",
     "is_gerund",
     "keep_questions",
     "load_tasks",
     "match_tasks",
     "near_duplicates",
+    "needed_files",
     "numbers_in",
     "read_custom",
     "sample",

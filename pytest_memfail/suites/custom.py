@@ -57,10 +57,21 @@ from pytest_memfail.core import (
     RowError,
     StorePlan,
     Task,
-    one_line,
 )
 from pytest_memfail.grading import content
-from pytest_memfail.reading import HALF, digest, half_character, is_chat, may_be_cut, place_of, read_chats, short, slug
+from pytest_memfail.reading import (
+    HALF,
+    YamlError,
+    digest,
+    half_character,
+    is_chat,
+    may_be_cut,
+    place_of,
+    read_chats,
+    read_yaml,
+    short,
+    slug,
+)
 from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.memfail import ID_PATTERN, Text
 from pytest_memfail.suites.places import better_said, elsewhere
@@ -192,11 +203,27 @@ def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> lis
     return list({path.resolve(): path for path in sorted(found, reverse=True)}.values())[::-1]
 
 
-def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | None = None) -> Task | None:
+def needed_files(selection: Iterable[Sequence[str]], patterns: Sequence[str]) -> list[Path] | None:
+    """Return the files of cases that must be sound, because the selection names them; None if all are, because all cases run."""
+    runs_all = not patterns or any(fnmatch(NAME, pattern) for pattern in patterns)
+    if runs_all and any(tuple(chosen) in ((), (NAME,)) for chosen in selection):
+        return None
+    return [Path(chosen[0]) for chosen in selection if chosen and Path(chosen[0]).is_absolute()]
+
+
+def read_custom(
+    paths: Sequence[Path],
+    root: Path,
+    haystacks: HaystackFinder | None = None,
+    needed: Iterable[Path] | None = None,
+) -> Task | None:
     """Return the task of these files; None if there are none. `haystacks` finds the conversations to store around a case.
 
-    Raises `RowError` with file, line and key of the first fault.
+    Raises `RowError` with file, line and key of the first fault in a file that is needed (None: all are). Others are left out,
+    and the note of the task says so.
     """
+    must_be_sound = {path.resolve() for path in (paths if needed is None else needed)}
+    left_out: list[str] = []
     haystacks = haystacks or HaystackFinder()
     hashes: dict[str, None] = {}
     plans: list[StorePlan] = []
@@ -204,25 +231,20 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
     seen: dict[str, str] = {}
     sha = hashlib.sha256()
     for path in sorted(paths):
-        content = _content(path)
-        sha.update(content)
-        for node, case in _cases(path, content):
-            line = node.start_mark.line + 1
-            case_id = case.id or slug(path.name.removesuffix(SUFFIX))
-            if case_id in seen:
-                raise RowError(
-                    str(path),
-                    line,
-                    "id",
-                    f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id",
-                )
-            seen[case_id] = f"{path}:{line}"
-            plan, facts = _plan(case, case_id, path, line)
-            if case.haystack is not None:
-                plan, facts, data_hash = _in_haystack(case, plan, facts, haystacks, path, node)
-                hashes[data_hash] = None
+        try:
+            content = _content(path)
+            sha.update(content)
+            found = list(_stores_of(path, content, seen, haystacks))
+        except RowError as fault:
+            if path.resolve() in must_be_sound:
+                raise
+            left_out.append(str(fault))
+            continue
+        for plan, facts, data_hash in found:
             plans.append(plan)
             evidence.update(facts)
+            if data_hash:
+                hashes[data_hash] = None
     if not plans:
         return None
     return Task(
@@ -233,7 +255,30 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
         licence="the user's own",
         data_hash=combined_hash(sha.hexdigest(), *hashes) if hashes else sha.hexdigest(),
         description=f"your own cases below {root.name}",
+        note="; ".join(f"left out: {fault}" for fault in left_out),
     )
+
+
+def _stores_of(
+    path: Path, content: bytes, seen: dict[str, str], haystacks: HaystackFinder
+) -> Iterator[tuple[StorePlan, dict[str, Evidence], str]]:
+    """Yield the store of each case of a file, its evidence, and the digest of its haystack; empty without one."""
+    for node, case in _cases(path, content):
+        line = node.start_mark.line + 1
+        case_id = case.id or slug(path.name.removesuffix(SUFFIX))
+        if case_id in seen:
+            raise RowError(
+                str(path),
+                line,
+                "id",
+                f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id",
+            )
+        seen[case_id] = f"{path}:{line}"
+        plan, facts = _plan(case, case_id, path, line)
+        if case.haystack is None:
+            yield plan, facts, ""
+        else:
+            yield _in_haystack(case, plan, facts, haystacks, path, node)
 
 
 def misplaced(path: Path) -> Iterator[RowError]:
@@ -271,42 +316,16 @@ def _content(path: Path) -> bytes:
         raise RowError(str(path), 1, "file", f"cannot be read ({error.strerror})") from None
 
 
-def _value(file: str, node: yaml.Node) -> object:
-    import yaml
-
-    line = node.start_mark.line + 1
-    try:
-        value = yaml.SafeLoader("").construct_document(node)
-    except yaml.MarkedYAMLError as error:
-        line = line if error.problem_mark is None else error.problem_mark.line + 1
-        raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
-    except RecursionError:
-        raise RowError(file, line, "file", "not a case (nested too deeply)") from None
-    except Exception as error:  # PyYAML passes on Python's errors, for a date in month 13 or an int without digits
-        raise RowError(file, line, "file", f"not YAML ({type(error).__name__}: {one_line(error)})") from None
-    if (cut := half_character(value)) is not None:
-        raise RowError(file, _line_of(node, cut), place_of(cut) or "file", HALF)
-    return value
-
-
 def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
     """Yield the documents of a YAML file, each with its node."""
-    import yaml
-
-    file = str(path)
     try:
-        nodes = list(yaml.compose_all(content.decode("utf-8"), Loader=yaml.SafeLoader))
-    except UnicodeDecodeError as error:
-        raise RowError(file, 1, "file", f"not UTF-8 ({error.reason})") from None
-    except yaml.MarkedYAMLError as error:
-        line = 1 if error.problem_mark is None else error.problem_mark.line + 1
-        raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
-    except yaml.YAMLError as error:
-        raise RowError(file, 1, "file", f"not YAML ({one_line(error)})") from None
-    except RecursionError:
-        raise RowError(file, 1, "file", "not a case (nested too deeply)") from None
-    for node in nodes:
-        yield node, None if node is None else _value(file, node)
+        documents = read_yaml(content)
+    except YamlError as error:
+        raise RowError(str(path), error.line, "file", error.problem) from None
+    for node, value in documents:
+        if (cut := half_character(value)) is not None:
+            raise RowError(str(path), _line_of(node, cut), place_of(cut) or "file", HALF)
+        yield node, value
 
 
 def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final, Literal, get_args
+from typing import Final, Literal, TypeVar, get_args
 
 from pytest_memfail.core import Ingest, Probe, Question, Step, StorePlan, Task
 from pytest_memfail.suites.memfail import by_digest
 
+T = TypeVar("T")
 Haystack = Literal["full", "sample"]
 HAYSTACKS: Final = get_args(Haystack)
 
@@ -23,7 +24,7 @@ def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> 
     chose.
     """
     questions = task.questions
-    chosen = {question.id for question in _in_turn(questions, limit, seed)}
+    chosen = {question.id for question in in_turn(questions, limit, seed, _place)}
     facts = [task.evidence[e] for q in questions if q.id in chosen for e in q.evidence]
     needed = {c for fact in facts for c in (fact.conversation_id, *fact.history)}
     wrong = {
@@ -65,7 +66,7 @@ def sample_stores(task: Task, limit: int, seed: int) -> Task:
     for part in parts:
         pairs = [(store.id, q) for store in chosen for q in store.questions if q.part == part]
         keys = {id(question): (store, question.id) for store, question in pairs}
-        wanted |= {keys[id(q)] for q in _in_turn([q for _, q in pairs], limit, seed)}
+        wanted |= {keys[id(q)] for q in in_turn([q for _, q in pairs], limit, seed, _place)}
     return keep_questions(replace(task, stores=tuple(s for s in task.stores if s in chosen)), wanted)
 
 
@@ -97,15 +98,22 @@ def keep_questions(task: Task, wanted: Iterable[tuple[str, str]]) -> Task:
     return replace(task, stores=tuple(stores))
 
 
-def _in_turn(questions: Iterable[Question], limit: int, seed: int) -> list[Question]:
-    """Return at most `limit` questions, taken in turn from each stratum."""
-    strata: dict[str, list[Question]] = defaultdict(list)
-    asked = list(questions)
-    for question in by_digest(asked, seed, [f"sample:{q.id}" for q in asked]):
-        strata[question.stratum].append(question)
+def _place(question: Question) -> tuple[str, str]:
+    return question.id, question.stratum
+
+
+def in_turn(items: Iterable[T], limit: int, seed: int, place: Callable[[T], tuple[str, str]]) -> list[T]:
+    """Return at most `limit` items, taken in turn from each stratum; a larger limit keeps what a smaller one chose.
+
+    `place` returns the name and the stratum of an item.
+    """
+    strata: dict[str, list[T]] = defaultdict(list)
+    given = list(items)
+    for item in by_digest(given, seed, [f"sample:{place(item)[0]}" for item in given]):
+        strata[place(item)[1]].append(item)
     queues = [strata[name] for name in sorted(strata)]
-    chosen: list[Question] = []
-    while len(chosen) < min(limit, len(asked)):
+    chosen: list[T] = []
+    while len(chosen) < min(limit, len(given)):
         for queue in queues:
             if queue and len(chosen) < limit:
                 chosen.append(queue.pop(0))

@@ -15,6 +15,7 @@ from pytest_memfail.testing import embeddings
 from pytest_memfail.testing.completions import completion
 from pytest_memfail.testing.faults import Fault, Reply, Schedule
 from pytest_memfail.testing.http import HttpRequest, error_response, json_response, read_request, response
+from pytest_memfail.testing.overflows import OVERFLOWS, overflow_response
 from pytest_memfail.testing.usage import PromptMeter, count
 
 Answer: TypeAlias = "Callable[[dict[str, Any]], str | Mapping[str, Any] | Reply]"
@@ -63,6 +64,8 @@ class LocalEndpoint:
         api_key: str | None = None,
         models: Sequence[str] | None = None,
         context_tokens: int | None = None,
+        overflow: str = "openai",
+        cuts_prompts: bool = False,
         port: int = 0,
         keep_requests: int = 1000,
     ) -> None:
@@ -76,6 +79,8 @@ class LocalEndpoint:
             api_key: the only key accepted; None accepts all.
             models: the only models known; None knows all.
             context_tokens: longer prompts get a context-length error.
+            overflow: the server whose context-length error they get: a name of `overflows.OVERFLOWS`.
+            cuts_prompts: answer longer prompts all the same, after cutting them to `context_tokens`, as Ollama does.
             port: 0 takes a free port.
             keep_requests: the number of recent requests in `requests`.
         """
@@ -96,6 +101,10 @@ class LocalEndpoint:
         self._api_key = api_key
         self._models = models
         self._context_tokens = context_tokens
+        if overflow not in OVERFLOWS:
+            raise ValueError(f"got overflow {overflow!r}, expected one of {', '.join(OVERFLOWS)}")
+        self._overflow = overflow
+        self._cuts = cuts_prompts
         self._port = port
         self._meter = PromptMeter()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -276,7 +285,9 @@ class LocalEndpoint:
             return error_response(400, "messages is not a list of objects")
         prompt_tokens, cached_tokens = self._meter.measure(str(body.get("model")), messages)
         if self._context_tokens is not None and prompt_tokens > self._context_tokens:
-            return _too_long(self._context_tokens, prompt_tokens)
+            if not self._cuts:
+                return overflow_response(self._overflow, self._context_tokens, prompt_tokens)
+            prompt_tokens, cached_tokens = self._context_tokens, 0
         try:
             reply = _as_reply(self._answer(body))
         except Exception as error:  # any exception of the test's function
@@ -312,11 +323,11 @@ def _error_of(fault: Fault, request: HttpRequest, body: Mapping[str, Any]) -> by
     headers = {} if after is None else {"retry_after": after if isinstance(after, str) else f"{after:g}"}
     headers |= {} if to is None else {"location": to}
     if fault.kind == "status":
-        return error_response(fault.status, f"scripted fault {fault.status}", fault.code, **headers)
+        return error_response(fault.status, fault.message or f"scripted fault {fault.status}", fault.code, **headers)
     if fault.kind == "bad_body":
         return response(200, b"<html><body>Please log in</body></html>", content_type="text/html")
     if fault.kind == "context_length":
-        return _too_long(0, 0)
+        return overflow_response("openai", 0, 0)
     if fault.kind == "wrong_key":
         return _wrong_key(request)
     if fault.kind == "unknown_model":
@@ -332,11 +343,6 @@ def _wrong_key(request: HttpRequest) -> bytes:
 
 def _unknown_model(body: Mapping[str, Any]) -> bytes:
     return error_response(404, f"The model {body.get('model')!r} does not exist.", "model_not_found")
-
-
-def _too_long(limit: int, got: int) -> bytes:
-    message = f"This model's maximum context length is {limit} tokens. However, your messages resulted in {got} tokens."
-    return error_response(400, message, "context_length_exceeded")
 
 
 def _embeddings(body: Mapping[str, Any]) -> bytes:

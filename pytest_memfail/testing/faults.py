@@ -66,6 +66,8 @@ class Fault:
     """The header `Location`, for a redirect (such as status 307)."""
     code: str | None = None
     """The error code in the body of the kind `status`."""
+    message: str | None = None
+    """The message in the body of the kind `status`."""
     every: int | None = None
     """Strike every nth call."""
     when: Callable[[Mapping[str, Any]], bool] | None = None

@@ -118,3 +118,31 @@ def test_an_unknown_haystack_is_refused_before_anything_is_stored(project: Proje
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*latex.memfail.yaml:7: haystack: *did you mean 'coexisting_facts'?"])
     assert project.events() == []
+
+
+FAULTY = "left out: *wool.memfail.yaml:1: file: *"
+
+
+@pytest.mark.parametrize(
+    "words", [["incidents/latex.memfail.yaml"], ["memfail/custom::latex"], ["--memfail-tasks=long_hop"]]
+)
+def test_a_faulty_file_stops_no_run_of_others(project: Project, words: list[str]) -> None:
+    project.file("incidents/later/wool.memfail.yaml", "- no case")
+    result = project.run("--collect-only", "-q", *words)
+    assert result.ret == 0
+    assert (LATEX in collected(result)) == ("latex" in words[0])
+
+
+def test_a_faulty_file_that_is_left_out_is_named(project: Project) -> None:
+    project.file("incidents/later/wool.memfail.yaml", "- no case")
+    result = project.run("incidents/latex.memfail.yaml", system="bm25")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"memfail: memfail: {FAULTY}"])
+
+
+@pytest.mark.parametrize("words", [[], ["incidents"], ["memfail/custom"], ["incidents/later/wool.memfail.yaml"]])
+def test_a_faulty_file_stops_a_run_of_it(project: Project, words: list[str]) -> None:
+    project.file("incidents/later/wool.memfail.yaml", "- no case")
+    result = project.run("--collect-only", "-q", *words)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*wool.memfail.yaml:1: file: *"])

@@ -176,3 +176,37 @@ def test_two_ctrl_c_end_as_interrupted(project: Project) -> None:
     )
     project.run_apart("memfail/long_hop")
     assert project.end() == (pytest.ExitCode.INTERRUPTED, False)
+
+
+def test_a_system_that_leaves_the_process_is_no_success(project: Project) -> None:
+    project.conftest(
+        """
+        class Leaving(Toy):
+            def store_conversation(self, conversation):
+                if os.fork() == 0:
+                    os._exit(0)  # a process of its own may end as it likes
+                os.wait()
+                os._exit(0)
+
+        def pytest_memfail_make_system(config, name):
+            return lambda context: Leaving(context, config.rootpath / "events.log")
+        """
+    )
+    result = project.run_apart("memfail/long_hop")
+    assert result.ret == 6
+    result.stderr.fnmatch_lines(["memfail: no trustworthy result: os._exit(0) ended the run: *conftest.py*"])
+    assert result.stderr.str().count("ended the run") == 1
+
+
+def test_a_process_for_each_item_is_refused(project: Project) -> None:
+    project.conftest(
+        'def pytest_addoption(parser): parser.addoption("--forked", action="store_true")  # as pytest-forked'
+    )
+    result = project.run("memfail/long_hop", "--forked")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --forked: a process for each item, expected one for all items of a store; *"])
+
+
+def test_a_plugin_may_read_the_function_of_any_item(project: Project) -> None:
+    project.conftest("def pytest_collection_modifyitems(items): [item.obj for item in items]  # as pytest-trio")
+    project.run("memfail/long_hop").assert_outcomes(passed=4)

@@ -11,6 +11,7 @@ import pytest
 
 from plugin.project import ALL, COEXISTING, LONG_HOP, QUESTIONS, Project, both_ways, slowly_both_ways
 from plugin.test_record import comparable
+from pytest_memfail.cli import main
 
 KILL = """
 import pathlib, signal
@@ -255,3 +256,44 @@ def test_by_the_ini_file(project: Project) -> None:
     project.run("memfail/long_hop")
     assert project.run("memfail/long_hop").ret == 0
     assert project.events() == []
+
+
+def test_changed_code_is_not_resumed(project: Project) -> None:
+    assert project.run("memfail/long_hop", RECORD).ret == 0
+    project.conftest("# the memory was changed")
+    result = project.run("memfail/long_hop", RECORD, RESUME)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(['*run.jsonl is not resumable: code of conftest.py was "*", is "*"*'])
+    assert project.events() == []
+
+
+def test_what_the_plugin_cannot_see_is_named(project: Project) -> None:
+    project.run("memfail/long_hop", RECORD, "--memfail-system-version=server 1")
+    result = project.run("memfail/long_hop", RECORD, RESUME, "--memfail-system-version=server 2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(['*not resumable: system_version was "server 1", is "server 2"*'])
+
+
+def test_a_mixture_of_systems_is_neither_gated_nor_saved(project: Project) -> None:
+    project.conftest(
+        """
+        class Versioned(Toy):
+            def describe(self):
+                return {"version": pathlib.Path(__file__).with_name("server").read_text()}
+
+        def pytest_memfail_make_system(config, name):
+            return lambda context: Versioned(context, config.rootpath / "events.log")
+
+        import pathlib
+        """
+    )
+    project.file("server", "1")
+    project.run("memfail/long_hop", RECORD)
+    project.file("server", "2")
+    gate = ["--memfail-fail-on=correct<0.1", "--memfail-save-baseline=b.jsonl"]
+    result = project.run(RECORD, RESUME, *gate)
+    assert result.ret == 6
+    said = "*verdicts of several systems in one run*version of describe() was '1', is '2'*"
+    result.stdout.fnmatch_lines([f"memfail: no baseline is saved: {said}", f"memfail: no trustworthy result: {said}"])
+    assert not (project.path / "b.jsonl").exists()
+    assert main(["gate", str(project.path / "run.jsonl"), "--fail-on", "correct<0.1"]) == 6

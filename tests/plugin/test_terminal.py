@@ -160,17 +160,30 @@ def test_one_is_singular(project: Project) -> None:
     header.stdout.fnmatch_lines(["memfail: 1 task, 1 question in 1 store, rows of data"])
 
 
-@pytest.mark.parametrize("conftest", [True, False])
-def test_an_unknown_system_says_where_it_was_looked_for(project: Project, conftest: bool) -> None:
-    if conftest:
-        (project.path / "conftest.py").write_text("")
-    else:
-        (project.path / "conftest.py").unlink()
+HOOK = "pytest_memfail_make_system"
+
+
+@pytest.mark.parametrize(
+    ("conftest", "says"),
+    [
+        (
+            None,
+            f"unknown memory system 'mymem'; did you mean 'mem0'? * the hook {HOOK} of a conftest.py; there is none in *",
+        ),
+        ("", f"*conftest.py was loaded and gave no system 'mymem': it has no hook {HOOK}. *"),
+        (f"def {HOOK}(name): return None", f"*gave no system 'mymem': its {HOOK} returned None for that name. *"),
+        (
+            f"import pytest\n@pytest.hookimpl(optionalhook=True)\ndef {HOOK[:-1]}(name): return list",
+            f"*gave no system 'mymem': it defines {HOOK[:-1]}, and the hook is called {HOOK}. *",
+        ),
+    ],
+)
+def test_an_unknown_system_says_where_it_was_looked_for(project: Project, conftest: str | None, says: str) -> None:
+    (project.path / "conftest.py").unlink()
+    if conftest is not None:
+        (project.path / "conftest.py").write_text(conftest)
     project.file("pytest.ini", "[pytest]\n")
-    text = project.run(system="mymem").stderr.str()
-    assert "unknown memory system 'mymem'" in text
-    where = f", which {project.path}/conftest.py does not have" if conftest else f"; there is none in {project.path}"
-    assert where in text
+    project.run(system="mymem").stderr.fnmatch_lines([f"ERROR: *{says}"])
 
 
 def test_an_interrupt_counts_what_was_not_asked(project: Project) -> None:
@@ -187,7 +200,7 @@ def test_an_interrupt_counts_what_was_not_asked(project: Project) -> None:
     assert done in (2, 3, 4)  # the next ones may be asked ahead, but only what was reported counts
     result.stdout.fnmatch_lines(
         [
-            f"memfail: interrupted, {4 - done} of 4 questions not asked (*)",
+            f"memfail: interrupted, {4 - done} of 4 questions not finished (*)",
             "memfail: to continue, run the same command with --memfail-resume",
         ]
     )

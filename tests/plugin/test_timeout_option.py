@@ -101,7 +101,7 @@ def pytest_runtest_logstart(nodeid):
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.re_match_lines(
         [
-            r"memfail: interrupted, 3 of 4 questions not asked \(long_hop: asking \d of 4, \d+ s\)",
+            r"memfail: interrupted, 3 of 4 questions not finished \(long_hop: asking \d of 4, \d+ s\)",
             r"memfail: to continue, run the same command with --memfail-resume",
         ]
     )

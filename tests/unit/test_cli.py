@@ -52,6 +52,22 @@ def test_every_finding_is_one_line(rows, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
+def test_facts_that_the_offline_judge_cannot_read_are_warned_of(tmp_path, capsys):
+    case = "conversations: ['{said}']\nquestion: '?'\nanswer: x\nexpected: [{{fact: '{said}'}}]\n"
+    for name, said in {
+        "de": "Meine Tante verkauft jeden Samstag Honig und backt dort auch Waffeln.",
+        "en": "My aunt sells honey at the harbour.",
+    }.items():
+        (tmp_path / f"{name}.memfail.yaml").write_text(case.format(said=said), encoding="utf-8")
+    assert main(["validate", str(tmp_path)]) == 0
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if "offline judge" in line]
+    assert "reads English only, not 1 of 2 facts (first: de:1)" in said
+    assert "--memfail-judge=MODEL" in said
+    (tmp_path / "de.memfail.yaml").unlink()
+    assert main(["validate", str(tmp_path)]) == 0
+    assert "offline judge" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("arguments", "code"), [([], 0), (["--strict"], 1)])
 def test_warnings_count_under_strict_only(rows, capsys, arguments, code):
     damage(rows, "The foghorn always gives", "The siren always gives")

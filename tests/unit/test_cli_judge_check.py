@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 
 import pytest
 
+from pytest_memfail.calibration import calibration_folder
 from pytest_memfail.cli import main
 
 ROW = {
@@ -107,7 +109,8 @@ def test_a_broken_judge_is_no_disagreement(cases, capsys, tmp_path, monkeypatch)
         (["--tasks", "soups"], "unknown task 'soups'"),
         (["--taks", "long_hop"], "unrecognized arguments: --taks long_hop; did you mean --tasks?"),
         (["--xyzzy"], "unrecognized arguments: --xyzzy; `memfail judge-check --help` lists its options"),
-        (["--planted", "--every", "0"], "--every and --concurrency: expected 1 or more"),
+        (["--planted", "--every", "0"], "--every, --concurrency and --limit: expected 1 or more"),
+        (["--limit", "0"], "--every, --concurrency and --limit: expected 1 or more"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_4(cases, capsys, monkeypatch, arguments, said):
@@ -136,13 +139,110 @@ def test_planted_faults_by_kind_and_task(capsys):
     assert "mutation score (faults named)" in out
 
 
-def test_a_model_judges_the_cases(cases, capsys, monkeypatch):
+STOPS = """
+import signal
+from pytest_memfail.judges import OfflineJudge
+
+class Stops:
+    asked = 0
+
+    def __init__(self):
+        self.offline = OfflineJudge()
+
+    async def storage(self, evidence, store):
+        Stops.asked += 1
+        if Stops.asked > 20:
+            signal.raise_signal(signal.SIGINT)
+        return self.offline.storage(evidence, store)
+
+    async def summary(self, evidence, store):
+        return self.offline.summary(evidence, store)
+
+    async def retrieval(self, evidence, question, shown):
+        return self.offline.retrieval(evidence, question, shown)
+
+    async def answer(self, question, evidence, reply):
+        return self.offline.answer(question, evidence, reply)
+"""
+
+
+@pytest.fixture
+def endpoint(tmp_path, monkeypatch):
+    """A local endpoint that judges by rule; the replies are kept below the test's folder."""
     from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
+    monkeypatch.chdir(tmp_path)
     with LocalEndpoint(answer_by_rule) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        assert main(["judge-check", str(cases), "--judge", "some-model"]) == 0
+        yield endpoint
+
+
+def test_a_model_judges_the_cases(cases, capsys, endpoint):
+    assert main(["judge-check", str(cases), "--judge", "some-model"]) == 0
     out = capsys.readouterr().out
     assert "judge some-model" in out
-    assert re.fullmatch(r"[1-9]\d* calls, [1-9]\d* prompt tokens", out.splitlines()[-1])
+    assert re.fullmatch(r"[1-9]\d* calls?, [1-9]\d* prompt tokens", out.splitlines()[-1])
+
+
+def test_a_model_is_asked_once_for_the_same(cases, capsys, endpoint, tmp_path):
+    command = ["judge-check", str(cases), "--judge", "some-model", "--model-option", "seed=7", "--concurrency", "1"]
+    assert main(command) == 0
+    asked, first = endpoint.calls, capsys.readouterr().out
+    assert asked > 0
+    assert endpoint.requests[0]["seed"] == 7
+    assert main(command) == 0  # from the replies kept
+    assert endpoint.calls == asked
+    tables = [out.partition("label (down)")[2].splitlines()[:5] for out in (first, capsys.readouterr().out)]
+    assert tables[0] == tables[1] != []
+    assert main([*command, "--model-option", "seed=8"]) == 0
+    assert endpoint.calls == 2 * asked
+    assert main([*command, "--cache-path", str(tmp_path / "other.sqlite")]) == 0
+    assert endpoint.calls == 3 * asked
+    assert main([*command, "--cache", "off"]) == 0
+    assert endpoint.calls >= 4 * asked  # not even equal calls of one command share a reply
+
+
+def test_a_limit_takes_the_same_cases_of_every_task_and_label(capsys):
+    def judged(limit):
+        assert main(["judge-check", "--limit", str(limit), "--show", "-1", "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    few, same, more = judged(30), judged(30), judged(45)
+    assert few["overall"]["cases"] == 30
+    assert few["overall"]["confusion"] == same["overall"]["confusion"]
+    assert set(few["tasks"]) >= {"long_hop", "points", "updated_facts", "conditional_facts_hard"}
+    assert all(sum(row.values()) >= 3 for row in few["overall"]["confusion"].values())
+    names = [{one["case_id"] for one in found["disagreements"]} for found in (few, more)]
+    assert names[0] <= names[1]
+
+
+def test_a_limit_of_the_cases_of_a_suite(capsys):
+    assert main(["judge-check", "--suite", "meme", "--limit", "12", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["overall"]["cases"], found["replies"]["groups"]["all"]["n"]) == (12, 12)
+
+
+def test_ctrl_c_shows_what_was_judged(capsys, tmp_path, monkeypatch):
+    (tmp_path / "stopping.py").write_text(STOPS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    command = ["judge-check", "--judge", "stopping:Stops", "--limit", "60", "--concurrency", "1"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        assert main(command) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    out, err = capsys.readouterr()
+    said = re.fullmatch(r"memfail: interrupted after (\d+) of 60 cases\n", err)
+    assert said is not None
+    (total,) = [line.split() for line in out.splitlines() if line.startswith("all ")]
+    assert 0 < int(said[1]) == int(total[1]) < 60
+
+
+def test_a_sample_of_the_shipped_cases_needs_no_rows_beside_it(capsys, tmp_path):
+    lines = (calibration_folder() / "dev.jsonl").read_text(encoding="utf-8").splitlines()[:40:4]
+    sample = tmp_path / "sample.jsonl"
+    sample.write_text("\n".join(lines), encoding="utf-8")
+    assert main(["judge-check", str(sample), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["overall"]["cases"] == 10

@@ -91,10 +91,18 @@ def test_a_model(run, tmp_path, capsys, monkeypatch):
     from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
     out = tmp_path / "model.jsonl"
+    monkeypatch.chdir(tmp_path)  # the replies are kept here
     with LocalEndpoint(answer_by_rule) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         assert main(["regrade", str(run), "--judge", "some-model", "-o", str(out)]) == 0
+        asked = endpoint.calls
+        again = ["regrade", str(run), "--judge", "some-model", "-o", str(tmp_path / "again.jsonl")]
+        assert main(again) == 0
+        assert endpoint.calls == asked > 0
+        assert main([*again[:-1], str(tmp_path / "seeded.jsonl"), "--model-option", "seed=7"]) == 0
+        assert endpoint.calls > asked
+        assert endpoint.requests[-1]["seed"] == 7
     spent = load_record(out).footer.models
     assert {row["model"] for row in spent} == {"some-model"}
     assert all(row["calls"] > 0 for row in spent)

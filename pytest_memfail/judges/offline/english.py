@@ -121,6 +121,11 @@ def base_form(word: str, counts: Mapping[str, int], forms: Mapping[str, str]) ->
     return best
 
 
+def unaccented(word: str) -> str:
+    """Return a word without accents."""
+    return word if word.isascii() else "".join(c for c in normalize("NFKD", word) if not combining(c)) or word
+
+
 @lru_cache(maxsize=65536)
 def key_of(lower: str) -> str:
     """Return the key of a lower-case word that is not a name; empty for words without content.
@@ -132,8 +137,7 @@ def key_of(lower: str) -> str:
     """
     from pytest_memfail.judges.offline import lexicon
 
-    if not lower.isascii():
-        lower = "".join(c for c in normalize("NFKD", lower) if not combining(c)) or lower
+    lower = unaccented(lower)
     if lower[0].isdigit():
         return _digits(lower)
     if lower in NUMBERS and lower != "second":

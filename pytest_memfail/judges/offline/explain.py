@@ -42,8 +42,8 @@ def reason_for(match: Match, name: str, missing: Sequence[str]) -> str:
     """Return one sentence that says why a claim is `kept`, `damaged`, `absent` or `hidden` (stored, but not shown)."""
     best = match.best
     if best is None:
-        return "no entry shares a word with it" if name != "kept" else "nothing of it is there, as it should be"
-    quote = _quoted(best.statement.text)
+        return "no entry shares a word with it"
+    quote = quoted(best.statement.text)
     if name == "kept":
         return f"found in {quote}"
     if name == "absent":
@@ -128,6 +128,7 @@ def is_near_copy(one: Iterable[str], other: Iterable[str], least: float) -> bool
     return matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least and matcher.ratio() >= least
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return the start of a text in quotes."""
     text = " ".join(text.split())
     return repr(text if len(text) <= QUOTED else text[: QUOTED - 1] + "…")

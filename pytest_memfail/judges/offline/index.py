@@ -5,9 +5,13 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import groupby
 from typing import Final
 
+from pytest_memfail.grading import spelled
 from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.judges.offline.readable import Words, words_of
 from pytest_memfail.judges.offline.reading import Reading, owner_relation
 from pytest_memfail.judges.offline.statements import Statement, read_entry
 
@@ -114,6 +118,21 @@ class Index:
     def order(self, at: int) -> tuple[str, int]:
         """Return the statement's position in time: by its entry's timestamp, else by its place."""
         return (self.times[self.entries[at]] if self.times else "", at)
+
+    def entry_order(self, entry: int) -> tuple[str, int]:
+        """Return the entry's position in time, in the same way."""
+        return (self.times[entry] if self.times else "", entry)
+
+    @cached_property
+    def spelled(self) -> tuple[str, ...]:
+        """Return the entries as words, to find texts verbatim."""
+        return tuple(map(spelled, self.texts))
+
+    @cached_property
+    def vocabulary(self) -> list[Words]:
+        """Return the words of each different entry."""
+        rows = groupby(zip(self.entries, self.statements, strict=True), lambda row: row[0])
+        return [words_of((statement.text, statement.tokens) for _, statement in entry) for _, entry in rows]
 
     def held_at(self, at: int, keys: Sequence[str]) -> dict[str, float]:
         """Return how well the statement at this position keeps each key, without the keys it does not keep."""

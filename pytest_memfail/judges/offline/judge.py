@@ -11,6 +11,7 @@ from typing import Final, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import (
+    UNREAD,
     AnswerKind,
     Claim,
     Evidence,
@@ -21,15 +22,17 @@ from pytest_memfail.core import (
     Reply,
     StageResult,
     claim_of,
+    counted,
 )
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.letters import NO_REPLY, judge_letter
-from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, reason_for, strongest_lines
+from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, quoted, reason_for, strongest_lines
 from pytest_memfail.judges.offline.features import features_of
 from pytest_memfail.judges.offline.index import Candidate, Index
 from pytest_memfail.judges.offline.lexicon import SYNONYM
 from pytest_memfail.judges.offline.match import Match, coverage
 from pytest_memfail.judges.offline.model import Model, Probabilities, corrected_model, shipped_model
+from pytest_memfail.judges.offline.readable import is_foreign, standing, unread_entries
 from pytest_memfail.judges.offline.reading import Reading, owner_relation, read_claim
 from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
 
@@ -40,6 +43,10 @@ KEPT: Final = 0.55
 SHOWN_KEPT: Final = 16
 """The number of indexed sets of shown memories to keep, for systems that show the same memories repeatedly."""
 CERTAIN: Final = 0.995
+NOTHING: Final = "nothing of it is there, as it should be"
+"""Why a claim that a state has ended is kept by memories that mention neither the state nor its end."""
+UNKNOWN: Final = Probabilities(0.0, 0.0, 0.0)
+"""Of a claim that cannot be read."""
 STALE: Final = 0.75
 """The minimum share of a replaced value that counts as stated."""
 STALE_VALUE: Final = "stale_value"
@@ -53,7 +60,7 @@ CONTRADICTS: Final = 0.6
 class Finding:
     """How much of a claim some memories contain."""
 
-    name: Literal["kept", "damaged", "absent"]
+    name: Literal["kept", "damaged", "absent", "unread"]
     believed: Probabilities
     reason: str
     entries: tuple[int, ...] = ()
@@ -108,6 +115,8 @@ class OfflineJudge:
             return self._suite_kinds.storage(evidence, store)
         finding = self._of_store(evidence, store)
         absent = finding.believed.absent
+        if finding.name == "unread":
+            return _ungraded(finding)
         if finding.name == "absent":
             return _result(finding, "failed", absent)
         reason = finding.reason if finding.name == "kept" else "some version of it is stored"
@@ -124,6 +133,8 @@ class OfflineJudge:
         finding = self._of_store(evidence, store)
         if finding.name == "kept":
             return _result(finding, "passed", finding.believed.kept)
+        if finding.name == "unread":
+            return _ungraded(finding)
         return _result(finding, "failed", finding.believed.damaged)
 
     def retrieval(
@@ -153,6 +164,8 @@ class OfflineJudge:
             return StageResult(
                 "passed", "the entries that store it were shown", places, finding.found, confidence=confidence
             )
+        if finding.name == "unread":
+            return _ungraded(finding)
         return _result(finding, "failed", 1 - finding.believed.kept)
 
     def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
@@ -228,13 +241,28 @@ class OfflineJudge:
         return known
 
     def _look(self, claim: Claim, match: Match) -> Finding:
+        """Look for what stands word for word if the model does not find the claim, or cannot read it."""
+        reading, index, foreign = match.reading, match.index, is_foreign(claim)
+        finding = None if foreign and index.statements else self._decide(claim, match)
+        if finding is not None and (not index.statements or (finding.name == "kept" and not finding.is_vacuous)):
+            return finding
+        entries = standing(reading, index, is_shown=match.is_shown)
+        if entries and (foreign or not _is_contradicted(claim, match)):
+            reason = f"found word for word in {quoted(index.texts[entries[0]])}"
+            return Finding("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason, entries)
+        if finding is None:
+            return Finding("unread", UNKNOWN, "the offline judge reads English only, not this fact or its source")
+        if number := unread_entries(reading, index):
+            some = f"{number} of {counted(len(index.vocabulary), 'entry')}"
+            return Finding("unread", UNKNOWN, f"the offline judge reads English only, not {some}")
+        return finding
+
+    def _decide(self, claim: Claim, match: Match) -> Finding:
         reading, is_shown = match.reading, match.is_shown
         stated = _stated_value(match)
         if match.best is None:
             if claim.has_ended:
-                return Finding(
-                    "kept", Probabilities(CERTAIN, 0.0, 1 - CERTAIN), reason_for(match, "kept", ()), is_vacuous=True
-                )
+                return Finding("kept", Probabilities(CERTAIN, 0.0, 1 - CERTAIN), NOTHING, is_vacuous=True)
             certain = Probabilities(0.0, 1 - CERTAIN, CERTAIN)
             label = STALE_VALUE if stated >= STALE else None
             return Finding("absent", certain, reason_for(match, "absent", ()), missing=_needs(claim), label=label)
@@ -248,7 +276,8 @@ class OfflineJudge:
             believed = Probabilities(0.0, 0.0, 1.0)
         if believed.kept >= KEPT:
             is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
-            return Finding("kept", believed, reason_for(match, "kept", ()), entries, found, (), None, is_vacuous)
+            reason = NOTHING if is_vacuous else reason_for(match, "kept", ())
+            return Finding("kept", believed, reason, entries, found, (), None, is_vacuous)
         label = STALE_VALUE if stated >= STALE else "over_update" if claim.decoys and _decoy_stated(match) else None
         only_old = stated >= STALE and (claim.has_ended or coverage(reading.core, match.union) < HARDLY)
         if only_old or believed.absent > believed.damaged:
@@ -306,6 +335,10 @@ def _result(
     )
 
 
+def _ungraded(finding: Finding) -> StageResult:
+    return StageResult("ungraded", f"{finding.reason}: give --memfail-judge a model", label=UNREAD)
+
+
 def _needs(claim: Claim) -> tuple[str, ...]:
     return tuple(part.text for part in claim.parts if part.required and part.role == "core" and not part.wordings)
 
@@ -350,6 +383,12 @@ def _contradicts(words: str, candidate: Candidate) -> bool:
     """Return whether a statement of the owner differs from a source sentence in only a few words."""
     other = candidate.statement.words
     return words not in other and candidate.owner >= 0.75 and is_near_copy(words.split(), other.split(), CONTRADICTS)
+
+
+def _is_contradicted(claim: Claim, match: Match) -> bool:
+    """Return whether a statement of the owner differs from the claim's own words in only a few."""
+    said = (sentence.words for part in claim.parts if not part.wordings for sentence in read_entry(part.text))
+    return any(_contradicts(words, candidate) for words in said for candidate in match.candidates)
 
 
 def _stated_later(match: Match, at: int) -> bool:

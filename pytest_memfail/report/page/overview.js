@@ -56,6 +56,9 @@ function lostKinds(lossy) {
   return "Summaries lost " + all + " words in " + lossy.length + " questions: " + ranked.map(([kind, n]) => percent(n, all) + " " + kind).join(", ") + ".";
 }
 
+// Conclusions are drawn from at least this many questions.
+const ENOUGH = 5;
+
 function clues(questions) {
   const said = [];
   const lossy = questions.filter((q) => q.v === "summary_error");
@@ -71,7 +74,7 @@ function clues(questions) {
     if (hit === 0) ignored++;
   }
   if (named) said.push("Names: " + named + " of " + missed.length + " questions with a memory not retrieved name somebody or something that the needed memory names too; in " +
-    ignored + " of them no memory shown has that name" + (ignored > named / 2 ? ": the retrieval seems to ignore names." : "."));
+    ignored + " of them no memory shown has that name" + (named >= ENOUGH && ignored > named / 2 ? ": the retrieval seems to ignore names." : "."));
   if (missed.length) {
     const empty = missed.filter((q) => !q.retrieved.length).length;
     if (empty) said.push("Nothing at all was shown in " + empty + " of " + missed.length + " retrievals that failed.");
@@ -113,9 +116,9 @@ function reading(known, deepest) {
   const cut = missed.filter((q) => q.k < deepest && deep.has(keyOf(q)));
   if (cut.length) {
     const found = cut.filter((q) => rankOf(deep.get(keyOf(q))) !== Infinity).length;
-    return said + "Of " + cut.length + " missed at a smaller k, k=" + deepest + " shows " + found + (found > cut.length / 2 ? ": k is too small." : ": the ranking is wrong, not k.");
+    return said + "Of " + cut.length + " missed at a smaller k, k=" + deepest + " shows " + found + (cut.length < ENOUGH ? "." : found > cut.length / 2 ? ": k is too small." : ": the ranking is wrong, not k.");
   }
   if (!missed.length) return said;
-  return said + low + " of the " + shown + " others rank in the lower half" + (shown && low > 0.3 * shown ? ": ranks reach down to k, so a larger k would show more." :
+  return said + low + " of the " + shown + " others rank in the lower half" + (shown < ENOUGH ? "." : low > 0.3 * shown ? ": ranks reach down to k, so a larger k would show more." :
     ": what is found ranks high, so a larger k would add little; the ranking misses the rest.");
 }

@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Finished, Measure, Score
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    Finished,
+    Measure,
+    Score,
+    counted,
+)
 from pytest_memfail.grading import f1
 
 NO_MODEL: Final = "needs a model as judge: what the offline judge estimates is no R"
@@ -88,13 +98,19 @@ def _is_searched(question: Finished) -> bool:
 
 
 def _mean(values: Sequence[float | None], over: Over, weights: Sequence[float] | None = None) -> Score:
-    """Return the weighted mean of the values; None counts as 0 (`all`) or is left out (`valid`)."""
+    """Return the weighted mean of the values; None, an error, counts as 0 (`all`) or is left out (`valid`).
+
+    Of errors alone there is no mean: nothing was judged.
+    """
+    errors = sum(value is None for value in values)
+    if errors == len(values):
+        return Score(None, errors, lacks=f"all {errors} ended with an error" if errors else "nothing to count")
     used = weights or [1.0] * len(values)
-    counted = [w for v, w in zip(values, used, strict=True) if over == "all" or v is not None]
-    if not sum(counted):
-        return Score(None, len(counted), lacks="nothing to count")
+    weighing = [w for v, w in zip(values, used, strict=True) if over == "all" or v is not None]
+    if not sum(weighing):
+        return Score(None, len(weighing), lacks="nothing to count")
     total = sum(w * v for v, w in zip(values, used, strict=True) if v is not None)
-    return Score(total / sum(counted), len(counted))
+    return Score(total / sum(weighing), len(weighing))
 
 
 def _guarded(of: Callable[[Sequence[Finished]], Score]) -> Callable[[Sequence[Finished]], Score]:
@@ -155,13 +171,17 @@ def accuracy(*, target: bool = False) -> Callable[[Sequence[Finished]], Score]:
         kept = [q.answer.metrics for q in found if q.answer is not None]
         name = "target" if target else "added"
         number = sum(metrics.get(name, 0.0) for metrics in kept)
+        broken = sum(q.verdict == ERROR for q in found)
         if not number:
             lacks = "no memory was added" if not target else "no memory was added about what the points tell"
+            if broken:
+                lacks = f"{broken} of {counted(len(found), 'session')} ended with an error"
             return Score(None, 0, lacks=lacks)
         return Score(
             sum(metrics.get(f"{name}_support", 0.0) for metrics in kept) / 2 / number,
             int(number),
-            note=f"of {number:,.0f}",
+            note=f"of {number:,.0f}"
+            + (f", without {counted(broken, 'session')} that ended with an error" if broken else ""),
         )
 
     return _guarded(of)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, json_of
 from pytest_memfail.reading import short
 
 COUNTED: Final = 5
@@ -62,8 +61,8 @@ def read_titles(path: Path) -> Titles:
     Raises `UsageError` if it is no object of titles with whole numbers.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
+        found = json_of(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
         raise UsageError(
             f"{path}: cannot be read as JSON ({error}); expected an object of titles and their ids"
         ) from None

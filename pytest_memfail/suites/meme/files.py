@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
@@ -12,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from pytest_memfail.core import RowError
+from pytest_memfail.core import RowError, json_of
 from pytest_memfail.grading import fold, marks_removal, sentences
 from pytest_memfail.reading import JsonRow, read_json_rows, short
 from pytest_memfail.suites.places import states
@@ -266,8 +265,8 @@ def read_episodes(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], s
     rows, faults, sha = read_json_rows(path, Episode, "episode")
     if any(fault.field.startswith("episode ") for fault in faults):
         try:
-            found = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (ValueError, RecursionError):  # a later part of the file is no JSON, which is reported as another fault
+            found = json_of(path.read_text(encoding="utf-8-sig"))
+        except ValueError:  # a later part of the file is no JSON, which is reported as another fault
             return rows, faults, sha
         names = [row.get("episode_id") if isinstance(row, dict) else None for row in found]
         faults = [_with_id(fault, names) for fault in faults]

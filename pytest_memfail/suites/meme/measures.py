@@ -171,6 +171,8 @@ def _entity(question: str) -> str:
 def trivial(questions: Sequence[Finished]) -> Score:
     """Return how many right answers after the change do not count, because the entity was not known before."""
     asked = [q for q in after(questions) if q.part in PAIRED]
+    if not asked:
+        return Score(None, 0, lacks="no question")
     return Score(float(sum(q.verdict == CORRECT and q.vacuous for q in asked)), len(asked))
 
 
@@ -182,7 +184,9 @@ def tracking_partial(questions: Sequence[Finished]) -> Score:
 
     A reply that was judged right counts in full: it may tell the history from its end.
     """
-    asked = [q for q in after(questions) if q.part == "tracking"]
+    asked = [
+        q for q in after(questions) if q.part == "tracking" and any(fact.id.endswith("-order") for fact in q.facts)
+    ]
     replies = [q.reply for q in asked if q.reply is not None]
     if not asked or len(replies) < len(asked):
         missing = f"needs a model that answers: {len(asked) - len(replies)} of {len(asked)} have no answer"
@@ -195,7 +199,7 @@ def _share_in_order(question: Finished) -> float:
         return 1.0
     orders = [steps_of(fact.text) for fact in question.facts if fact.id.endswith("-order")]
     named = sum(longest_run(steps, question.reply or "") for steps in orders)
-    return named / max(1, sum(map(len, orders)))
+    return named / sum(map(len, orders))
 
 
 MEASURES: Final[tuple[Measure, ...]] = (

@@ -60,6 +60,12 @@ class AdapterFactory:
                 "OPENAI_API_KEY is not set; set it (to any word if the endpoint needs no key)"
             )
 
+    def versions(self, options: Mapping[str, str]) -> dict[str, str]:
+        """Return the versions of the packages that these settings need."""
+        from packaging.requirements import Requirement
+
+        return versions(*(Requirement(needed).name for needed in self.requires(self.read(options))))
+
     def missing(self, settings: Mapping[str, str]) -> Iterator[str]:
         """Yield the packages missing in a tested version, each with the installed version."""
         from packaging.requirements import Requirement

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from pytest_memfail.core import copy_folder
+
 
 @contextmanager
 def closed(
@@ -21,10 +23,10 @@ def closed(
 
 def save_folder(folder: Path, snapshot: Path) -> None:
     """Copy the folder of a closed store into the snapshot."""
-    shutil.copytree(folder, snapshot / folder.name, dirs_exist_ok=True)
+    copy_folder(folder, snapshot / folder.name)
 
 
 def load_folder(folder: Path, snapshot: Path) -> None:
     """Replace the folder of a closed store by the snapshot's."""
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(snapshot / folder.name, folder)
+    copy_folder(snapshot / folder.name, folder)

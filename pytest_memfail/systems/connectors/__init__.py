@@ -6,6 +6,7 @@ import importlib.util
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import SystemContext, UnknownNameError, UsageError
@@ -40,6 +41,11 @@ class ConnectorFactory:
         """Return whether storing may cost money."""
         of_program = not isinstance(self.config, FilesMemory) or self.config.write is not None
         return self._is_agent(options) or (self.config.calls_model and of_program)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, which is the system's source, like the programs that it names."""
+        return (self.config.file,)
 
     @property
     def replay_ignore(self) -> list[str]:

@@ -86,7 +86,7 @@ class AgentSystem:
         if any(message.content.strip() for message in conversation.messages):
             await self._run(STORE, transcript(conversation), "the conversation is not stored")
         if callable(stored := getattr(self._toolbox, "stored", None)):
-            stored()
+            stored(conversation)
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Let the model search, and return each memory that a tool showed to it, in that order."""

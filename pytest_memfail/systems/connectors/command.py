@@ -21,6 +21,8 @@ from pytest_memfail.systems.connectors.templates import filled, places, plain_co
 class CommandSystem:
     """One process of the program."""
 
+    refused_writes = "let the program answer with an `error`"
+
     def __init__(self, context: SystemContext, config: CommandMemory) -> None:
         """Configure the program without starting it."""
         self._context, self._config = context, config
@@ -30,7 +32,12 @@ class CommandSystem:
         self.search_rewrites = config.search_rewrites
         self._settling: Settling | None = None
         if config.settle is not None:
-            self._settling = Settling(config.settle, self.get_all_memories, self.get_all_memories)
+            self._settling = Settling(
+                config.settle,
+                self.get_all_memories,
+                self.get_all_memories,
+                None if config.search_rewrites else self._search,
+            )
             self.settled = self._settling.settled
 
     async def open(self) -> None:
@@ -45,15 +52,18 @@ class CommandSystem:
             await self._program.close()
             raise
 
-    async def store_conversation(self, conversation: Conversation) -> None:
-        """Send the conversation."""
+    async def store_conversation(self, conversation: Conversation) -> Mapping[str, Any]:
+        """Send the conversation and return the answer."""
         if self._settling is not None:
-            self._settling.stored()
+            self._settling.stored(conversation)
         text = self._context.render(conversation)
-        await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
+        return await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[Any]:
         """Return the memories for a query."""
+        return await self._search(query, k)
+
+    async def _search(self, query: str, k: int) -> list[Any]:
         return self._memories("retrieve", await self._program.ask("retrieve", query=query, k=k))
 
     async def get_all_memories(self) -> list[Any]:

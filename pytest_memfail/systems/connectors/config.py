@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shlex
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
+from urllib.parse import urlsplit
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -24,9 +25,15 @@ from pydantic import (
 )
 
 from pytest_memfail.core import UnknownNameError, UsageError, learn_options, one_line, os_reason
+from pytest_memfail.reading import HALF, YamlError, half_character, place_of, read_yaml
 from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
-ADDRESS: Final = "^https?://[^/]"
+ADDRESS: Final = r"^https?://[^/\x00-\x20\x7f][^\x00-\x20\x7f]*$"
+PATH: Final = r"^(/[^\x00-\x1f\x7f]*)?$"
+WORD: Final = r"^[^\x00]*$"
+VARIABLE: Final = r"^[^=\x00]+$"
+HEADER: Final = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
+HEADER_VALUE: Final = r"^[\t\x20-\x7e]*$"
 Rewrites = Annotated[
     bool, Field(description="true if `search` gives other texts than `list`, such as summaries: they are not compared")
 ]
@@ -44,8 +51,11 @@ def _words(value: object) -> object:
         raise ValueError("a text whose quotes are closed, or a list") from None
 
 
+Variables = dict[Annotated[str, Field(pattern=VARIABLE)], Annotated[str, Field(pattern=WORD)]]
+"""Of the environment of a program."""
+Headers = dict[Annotated[str, Field(pattern=HEADER)], Annotated[str, Field(pattern=HEADER_VALUE)]]
 Command = Annotated[
-    list[Annotated[str, Field(min_length=1)]],
+    list[Annotated[str, Field(min_length=1, pattern=WORD)]],
     BeforeValidator(_words, json_schema_input_type=str | list[str]),
     Field(min_length=1),
 ]
@@ -70,6 +80,31 @@ def _expression(value: str) -> str:
     return value
 
 
+def _glob(value: str) -> str:
+    try:
+        next(Path(__file__).glob(value), None)  # a file has no files: only the pattern is read
+    except (ValueError, IndexError, NotImplementedError) as error:
+        raise ValueError(f"a pattern of files, such as **/*.md ({one_line(error, 80)})") from None
+    return value
+
+
+def _address(value: str) -> str:
+    try:
+        urlsplit(value).port  # noqa: B018 - raises if it is none
+    except ValueError as error:
+        raise ValueError(f"an address ({one_line(error, 80)})") from None
+    return value
+
+
+def _plain(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError("what JSON can hold; put quotes around a date") from None
+    return value
+
+
+Address = Annotated[str, Field(pattern=ADDRESS), AfterValidator(_address)]
 Path_ = Annotated[str, Field(min_length=1), AfterValidator(_path)]
 
 
@@ -128,7 +163,11 @@ class FilesMemory(Memory):
             "without it each conversation becomes a Markdown file"
         ),
     ] = None
-    glob: Annotated[str, Field(min_length=1, pattern="^[^/]", description="Which files are the memory")] = "**/*.md"
+    glob: Annotated[
+        str,
+        Field(min_length=1, pattern=r"^[^/\x00][^\x00]*$", description="Which files are the memory"),
+        AfterValidator(_glob),
+    ] = "**/*.md"
     entry: Annotated[Literal["file", "paragraph", "line"], Field(description="What one memory is")] = "paragraph"
     retrieve: Annotated[
         Literal["search", "first"],
@@ -138,7 +177,7 @@ class FilesMemory(Memory):
 
 
 class Settle(Part):
-    """When a memory that stores in the background has settled: `done` is true, or the listing has not changed for a while."""
+    """When a memory that stores in the background has settled: by a status or its listing, and then its search."""
 
     unchanged: Annotated[Seconds | None, Field(description="Seconds that the listing must stay the same")] = None
     done: Annotated[
@@ -163,7 +202,7 @@ class CommandMemory(Memory):
 
     kind: Literal["command"]
     command: Annotated[Command, Field(description="The program; it runs in the folder of this file")]
-    env: Annotated[dict[str, str], Field(description="Variables of its environment")] = {}
+    env: Annotated[Variables, Field(description="Variables of its environment")] = {}
     start_timeout: Annotated[Seconds, Field(description="Seconds until it answers `open`")] = 60.0
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 1
     search_rewrites: Rewrites = False
@@ -217,17 +256,17 @@ class HttpCall(Call):
     """A request; its answer is JSON."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
-    path: Annotated[str, Field(pattern="^(/|$)", description="After the address")] = ""
+    path: Annotated[str, Field(pattern=PATH, description="After the address")] = ""
     query: dict[str, str | int | float | bool] = {}
-    headers: dict[str, str] = {}
-    body: Annotated[Any, Field(description="Sent as JSON")] = None
+    headers: Headers = {}
+    body: Annotated[Any, Field(description="Sent as JSON"), AfterValidator(_plain)] = None
 
 
 class McpCall(Call):
     """A call of a tool."""
 
     tool: Annotated[str, Field(min_length=1)]
-    arguments: dict[str, Any] = {}
+    arguments: Annotated[dict[str, Any], AfterValidator(_plain)] = {}
 
 
 CALLS: Final = ("open", "write", "search", "list", "close")
@@ -266,7 +305,7 @@ class RemoteMemory(Memory):
         Literal["conversation", "message"],
         Field(description="Whether `write` is called for each conversation or message"),
     ] = "conversation"
-    headers: Annotated[dict[str, str], Field(description="Of every request")] = {}
+    headers: Annotated[Headers, Field(description="Of every request")] = {}
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 4
     search_rewrites: Rewrites = False
 
@@ -288,7 +327,7 @@ class HttpMemory(RemoteMemory):
     """A REST service."""
 
     kind: Literal["http"]
-    url: Annotated[str, Field(pattern=ADDRESS, description="The service's address, before the paths")]
+    url: Annotated[Address, Field(description="The service's address, before the paths")]
     open: Annotated[HttpCall | None, Field(description="Makes a store")] = None
     write: HttpCall
     search: HttpCall
@@ -312,8 +351,8 @@ class McpMemory(RemoteMemory):
         ),
     ] = None
     command: Annotated[Command | None, Field(description="Starts the server, in the folder of this file")] = None
-    url: Annotated[str | None, Field(pattern=ADDRESS, description="Where the server is")] = None
-    env: Annotated[dict[str, str], Field(description="Variables of the server's environment")] = {}
+    url: Annotated[Address | None, Field(description="Where the server is")] = None
+    env: Annotated[Variables, Field(description="Variables of the server's environment")] = {}
     start_timeout: Annotated[Seconds, Field(description="Seconds for the server to start and list its tools")] = 60.0
     open: McpCall | None = None
     write: McpCall | None = None
@@ -351,16 +390,22 @@ def read(path: Path) -> Memory:
     """
     try:
         content = path.read_bytes()
-        data = yaml.safe_load(content)
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read ({os_reason(error)}); expected a YAML file that describes a memory"
         ) from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: not YAML: {one_line(error, 200)}") from None
+    try:
+        documents = read_yaml(content)
+    except YamlError as error:
+        raise UsageError(f"{path}:{error.line}: {error.problem}") from None
+    if len(documents) > 1:
+        raise UsageError(f"{path}: got {len(documents)} documents (---), expected one mapping with the key 'kind'")
+    data: Any = documents[0][1] if documents else None
     if not isinstance(data, dict):
         got = "nothing" if data is None else type(data).__name__
         raise UsageError(f"{path}: got {got}, expected a mapping with the key 'kind'")
+    if (cut := half_character(data)) is not None:
+        raise UsageError(f"{path}: {place_of(cut)}: {HALF}")
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         if isinstance(kind, str):
@@ -395,16 +440,21 @@ def _preset(name: str, path: Path) -> dict[str, Any]:
     names = [known.stem for known in PRESETS.glob("*.yaml")]
     if name not in names:
         raise UnknownNameError(f"preset in {path}", name, names)
-    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return found
+    found: Any = read_yaml(file.read_bytes())[0][1]
+    return dict(found)
 
 
+SECRET_KEYS: Final = {key for kind in KINDS.values() for key in kind.secrets}
 SHOULD: Final = "Input should be "
 """How pydantic's messages start when they say what is expected."""
 SHAPES: Final = {
     ADDRESS: "an address that begins with http:// or https://",
-    "^(/|$)": "a path that begins with /",
-    "^[^/]": "a pattern that does not begin with /",
+    PATH: "a path that begins with /",
+    r"^[^/\x00][^\x00]*$": "a pattern that does not begin with /",
+    WORD: "a text without NUL",
+    VARIABLE: "the name of a variable, without =",
+    HEADER: "the name of a header",
+    HEADER_VALUE: "a header's value on one line, of ASCII characters only",
 }
 """What the patterns of texts mean."""
 
@@ -425,6 +475,8 @@ def _fault(error: ValidationError, model: type[BaseModel]) -> str:
     expected = re.sub(r"^a dictionary( or instance of \w+)?", "a mapping", expected)
     if not place:  # a rule that concerns several keys
         return f"expected {message}"
+    if SECRET_KEYS & set(fault["loc"][:-1]):  # the value may be a key
+        return f"{place}: expected {expected}"
     return f"{place}: got {one_line(repr(fault['input']), 60)}, expected {expected[:1].lower()}{expected[1:]}"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, MemorySystemError, SystemContext
+from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, copy_folder
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import FilesMemory
@@ -25,6 +25,7 @@ class FilesSystem:
     """A folder of files; an entry is a file, a paragraph or a line."""
 
     concurrent_writes = 1
+    refused_writes = "let the program `write` end with another exit code than 0"
 
     def __init__(self, context: SystemContext, config: FilesMemory) -> None:
         """Create an empty folder below that of the store."""
@@ -34,8 +35,8 @@ class FilesSystem:
         self.unlimited_k = config.retrieve == "first"
         self._index = LazyIndex(lambda: (Entry(entry["id"], entry["text"], None) for entry in self._entries()))
 
-    async def store_conversation(self, conversation: Conversation) -> None:
-        """Run the `write` program, or write a file.
+    async def store_conversation(self, conversation: Conversation) -> str:
+        """Run the `write` program and return what it prints, or write a file.
 
         Raises `MemorySystemError` if the program fails.
         """
@@ -46,12 +47,12 @@ class FilesSystem:
             given = json.dumps(plain_conversation(conversation)).encode()
             what = f"the command {' '.join(self._config.write)!r}"
             place, limit = self._config.file.parent, self._config.timeout
-            await run_once(what, command, place, given, limit, proxied(self._context))
-            return
+            return await run_once(what, command, place, given, limit, proxied(self._context))
         number = sum(1 for _ in self._folder.iterdir()) + 1
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", conversation.id)[:80].strip(".-") or "conversation"
         text = self._context.render(conversation).replace("\n", "\n\n") + "\n"
         (self._folder / f"{number:05}-{name}.md").write_bytes(text.encode("utf-8", "replace"))
+        return ""
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the first lines, or the k entries with the best BM25 score for any word of the query."""
@@ -64,14 +65,14 @@ class FilesSystem:
         return list(self._entries())
 
     async def snapshot(self, path: Path) -> None:
-        """Copy the folder."""
-        shutil.copytree(self._folder, path / "memory")
+        """Copy the folder, and nothing that its links lead to outside of it."""
+        copy_folder(self._folder, path / "memory")
 
     async def restore(self, path: Path) -> None:
         """Replace the folder. Raise `FileNotFoundError` if there is no snapshot."""
         self._index.drop()
         shutil.rmtree(self._folder)
-        shutil.copytree(path / "memory", self._folder)
+        copy_folder(path / "memory", self._folder)
 
     async def close(self) -> None:
         """Close the index; repeated calls are allowed."""

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import zlib
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from pytest_memfail.core import MemorySystemError, one_line
 from pytest_memfail.systems.connectors.config import HttpCall, HttpMemory
 from pytest_memfail.systems.connectors.templates import filled
+
+REPLY_LIMIT: Final = 64 << 20
+"""The longest body that is read, in bytes after decompression."""
+TEXT_SHOWN: Final = 4000
+"""Bytes of a body that an error may quote from."""
+ZIPPED: Final = ("gzip", "deflate")
+
+
+class _UnreadableError(Exception):
+    """A body that is not read: what it is, and what was expected."""
 
 
 class HttpConnection:
@@ -30,6 +41,7 @@ class HttpConnection:
         config = self._config
         headers = filled(config.headers, places)
         self._client = DefaultAsyncHttpxClient(timeout=config.timeout, headers=headers, follow_redirects=False)
+        self._client.headers["accept-encoding"] = ", ".join(ZIPPED)
 
     async def call(self, what: str, call: HttpCall, values: Mapping[str, Any]) -> Any:
         """Return the JSON of the response.
@@ -41,7 +53,7 @@ class HttpConnection:
         path = filled(call.path, {name: quote(str(value), safe="") for name, value in values.items()})
         # show the address with its variables, so that the same error of two stores has the same text
         what = f"{what}: {call.method} {self._config.url.rstrip('/')}{path}"
-        sending = self._client.request(
+        answer = self._answer(
             call.method,
             filled(self._config.url, values).rstrip("/") + path,
             params=filled(call.query, values) or None,
@@ -49,11 +61,13 @@ class HttpConnection:
             **({} if call.body is None else {"json": filled(call.body, values)}),
         )
         try:
-            response = await asyncio.wait_for(sending, self._config.timeout)
+            status, body = await asyncio.wait_for(answer, self._config.timeout)
         except (asyncio.TimeoutError, TimeoutError):
             raise MemorySystemError(
                 f"{what} had no answer within {self._config.timeout:g} s; check what the service waits for, or set a longer timeout"
             ) from None
+        except _UnreadableError as error:
+            raise MemorySystemError(f"{what} answered with {error}") from None
         except Exception as error:  # an error of httpx or httpx2
             kind = type(error).__name__
             if kind.endswith("Timeout"):
@@ -61,16 +75,40 @@ class HttpConnection:
             else:
                 reason = f"failed: {kind}: {one_line(error, 120)}; see whether the service runs"
             raise MemorySystemError(f"{what} {reason}") from None
-        text = response.text
-        if response.status_code >= 300:
-            raise MemorySystemError(
-                f"{what} answered {response.status_code}: {one_line(text, 160)}; expected a status of 2xx"
-            )
-        with suppress(ValueError):
-            return response.json()
-        if call.pick is None or not text.strip():
+        text = body[:TEXT_SHOWN].decode("utf-8", "replace")
+        if status >= 300:
+            raise MemorySystemError(f"{what} answered {status}: {one_line(text, 160)}; expected a status of 2xx")
+        if not body.strip():
             return None
-        raise MemorySystemError(f"{what} answered {one_line(repr(text), 80)}; expected JSON")
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            raise MemorySystemError(f"{what} answered {one_line(repr(text), 80)}; expected JSON") from None
+
+    async def _answer(self, method: str, url: str, **sent: Any) -> tuple[int, bytes]:
+        """Send a request and return status and body of its answer.
+
+        Raises `_UnreadableError` for a body that is too long, even if only once it is decompressed.
+        """
+        response = await self._client.send(self._client.build_request(method, url, **sent), stream=True)
+        try:
+            encoding = response.headers.get("content-encoding", "").strip().lower()
+            if encoding not in (*ZIPPED, "", "identity"):
+                raise _UnreadableError(f"the encoding {one_line(repr(encoding), 40)}; expected {' or '.join(ZIPPED)}")
+            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if encoding in ZIPPED else None  # 32: zlib or gzip
+            body = bytearray()
+            async for chunk in response.aiter_raw():
+                room = REPLY_LIMIT + 1 - len(body)
+                body += chunk[:room] if unpacker is None else unpacker.decompress(chunk, room)
+                if len(body) > REPLY_LIMIT:
+                    raise _UnreadableError(
+                        f"more than {REPLY_LIMIT >> 20} MiB; expected less, for a listing in `pages`"
+                    )
+            return response.status_code, bytes(body)
+        except zlib.error:
+            raise _UnreadableError(f"a body that is not {encoding}, as its header says") from None
+        finally:
+            await response.aclose()
 
     async def close(self) -> None:
         """Close the client."""

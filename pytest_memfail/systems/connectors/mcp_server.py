@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import tempfile
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
-from pytest_memfail.core import MemorySystemError, one_line
+from pytest_memfail.core import MemorySystemError, json_of, one_line
 from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import McpCall, McpMemory
-from pytest_memfail.systems.connectors.processes import leashed, said
+from pytest_memfail.systems.connectors.processes import Output, leashed, said
 from pytest_memfail.systems.connectors.templates import filled
+
+MOST_TOOL_PAGES: Final = 100
+NOT_UTF8: Final = re.compile(r"\\x[0-9a-f]{2}")
+"""Matches a byte that could not be decoded; in JSON it is no escape."""
 
 
 class McpConnection:
@@ -28,7 +31,7 @@ class McpConnection:
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._fault: asyncio.Future[str] | None = None
-        self._errors: Any = None
+        self._errors = Output()
         self.tools: list[Any] = []
 
     @property
@@ -48,7 +51,7 @@ class McpConnection:
         done, _ = await asyncio.wait(first, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if not done:
             raise MemorySystemError(
-                f"{self._name} did not start within {seconds:g} s{self._last_line()}; check what it waits for, or set a longer "
+                f"{self._name} did not start within {seconds:g} s{await self._last_line()}; check what it waits for, or set a longer "
                 "start_timeout"
             )
         if self._fault.done():
@@ -86,7 +89,7 @@ class McpConnection:
                 work.cancel()
                 await asyncio.wait({work}, timeout=1)
         if (error := work.exception()) is not None:
-            place = f"; see whether {self._config.url} still runs" if self._config.url else self._last_line()
+            place = f"; see whether {self._config.url} still runs" if self._config.url else await self._last_line()
             raise MemorySystemError(f"{what} failed: {one_line(error, 160)}{place}")
         result = work.result()
         texts = [block.text for block in result.content if block.type == "text"]
@@ -98,7 +101,7 @@ class McpConnection:
             return found
         text = "\n".join(texts)
         try:
-            return json.loads(text)
+            return json_of(text)
         except ValueError:
             return text
 
@@ -111,9 +114,6 @@ class McpConnection:
             if not task.done() and not self._about:  # still starting
                 task.cancel()
             await asyncio.wait({task})
-        if self._errors is not None:
-            self._errors.close()
-        self._errors = None
 
     def describe(self) -> Mapping[str, str]:
         """Return name and version of the server."""
@@ -129,15 +129,14 @@ class McpConnection:
                 ClientSession(reading, writing, message_handler=self._heard) as session,
             ):
                 answer = await session.initialize()
-                listed = await session.list_tools()
-                self.tools = list(listed.tools)
+                self.tools = await _all_tools(session)
                 self._about = {"name": answer.server_info.name, "version": answer.server_info.version}
                 self._session = session
                 ready.set_result(None)
                 await self._closing.wait()
         except Exception as error:
             if not self._fault.done():
-                self._fault.set_result(f"failed: {_innermost(error)}{self._last_line()}")
+                self._fault.set_result(f"failed: {_innermost(error)}{await self._last_line()}")
 
     @asynccontextmanager
     async def _streams(self, places: Mapping[str, Any]) -> AsyncIterator[tuple[Any, Any]]:
@@ -157,29 +156,47 @@ class McpConnection:
                 from mcp.client.stdio import stdio_client
 
                 program, *arguments = leashed(filled(list(config.command or ()), places))
-                # not within `with`, because it is read after the session has failed
-                self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
                 server = StdioServerParameters(
                     command=program,
                     args=arguments,
                     env={**os.environ, **self._environment, **filled(config.env, places)},
                     cwd=config.file.parent,
                 )
-                yield await stack.enter_async_context(stdio_client(server, errlog=self._errors))
+                # bytes that are not UTF-8 are then not JSON either; otherwise the session would wait for ever
+                vars(server)["encoding_error_handler"] = "backslashreplace"
+                with self._errors.pipe() as errors:
+                    streams = await stack.enter_async_context(stdio_client(server, errlog=errors))
+                yield streams
 
     async def _heard(self, message: Any) -> None:
         """Handle a message that is not an answer: ignore notifications, and record anything outside the protocol as a fault."""
         if isinstance(message, Exception) and self._fault is not None and not self._fault.done():
             faults: Any = getattr(message, "errors", list)()  # a pydantic error, with the text that it could not read
-            shown = one_line(repr(faults[0].get("input")), 80) if faults else one_line(message, 80)
+            text = str(faults[0].get("input")) if faults else str(message)
+            if (bad := NOT_UTF8.search(text)) is None:
+                shown = one_line(repr(text), 80)
+            else:
+                shown = f"{one_line(repr(text[max(0, bad.start() - 30) : bad.end() + 30]), 80)}, which is not UTF-8,"
             self._fault.set_result(f"printed {shown} on stdout; expected messages of the protocol only, logs on stderr")
 
-    def _last_line(self) -> str:
-        if self._errors is None:
-            return ""
-        self._errors.flush()
-        self._errors.seek(0)
-        return said([line for line in self._errors.read().splitlines() if line.strip()])
+    async def _last_line(self) -> str:
+        await self._errors.ended()
+        return said(self._errors.lines())
+
+
+async def _all_tools(session: Any) -> list[Any]:
+    """Return the tools on all pages; a page that comes again, or too many of them, ends the list."""
+    from mcp.types import PaginatedRequestParams
+
+    tools: list[Any] = []
+    cursors: set[str | None] = {None}
+    answer = await session.list_tools()
+    while True:
+        tools += answer.tools
+        if answer.next_cursor in cursors or len(cursors) >= MOST_TOOL_PAGES:
+            return tools
+        cursors.add(answer.next_cursor)
+        answer = await session.list_tools(params=PaginatedRequestParams(cursor=answer.next_cursor))
 
 
 def _innermost(error: BaseException) -> str:

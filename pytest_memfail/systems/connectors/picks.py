@@ -12,7 +12,7 @@ from jmespath.exceptions import JMESPathError
 from pytest_memfail.core import MemorySystemError, WrongTypeError, one_line
 from pytest_memfail.systems.connectors.config import Pages, Pick
 
-MOST_PAGES: Final = 10_000
+MOST_PAGES: Final = 1_000
 
 
 def picked(reply: Any, pick: Pick, what: str) -> list[dict[str, Any]]:
@@ -35,24 +35,38 @@ async def all_pages(
 ) -> list[dict[str, Any]]:
     """Return the memories of all pages; `fetch` gets the variables `page`, `offset` and `cursor`.
 
-    Raises `MemorySystemError` if a page comes twice, because the server then ignores the variables.
+    Beyond the end many servers give the last page again, which ends a listing of numbered pages. Raises
+    `MemorySystemError` if a page or cursor comes twice otherwise, because the server then ignores the variables.
     """
     found: list[dict[str, Any]] = []
     place: dict[str, Any] = {"page": pages.first if pages else 1, "offset": 0, "cursor": None}
-    last: list[dict[str, Any]] | None = None
-    for _ in range(MOST_PAGES):
+    last: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for number in range(MOST_PAGES):
         reply = await fetch(place)
         page = picked(reply, pick, what)
-        cursor = _at(reply, pages.cursor, what) if pages and pages.cursor else None
-        if (page and page == last) or (cursor is not None and cursor == place["cursor"]):
+        if pages is None:
+            return page
+        if pages.cursor is None:
+            cursor, mark, is_last = None, repr(page), len(page) < (pages.size or 1)
+            if page == last and number > 1:
+                return found
+        else:
+            cursor = _at(reply, pages.cursor, what)
+            mark, is_last = repr(cursor), not cursor
+        if (page and page == last) or mark in seen:
+            twice = "the same page" if cursor is None or mark not in seen else f"the cursor {_shown(cursor)}"
             raise MemorySystemError(
-                f"{what}: the same page came twice; expected the next one: check how its arguments use `pages`"
+                f"{what}: {twice} came twice; expected the next one: check how its arguments use `pages`"
             )
         found += page
-        if pages is None or (not cursor if pages.cursor else len(page) < (pages.size or 1)):
+        if is_last:
             return found
+        seen.add(mark)
         last, place = page, {"page": place["page"] + 1, "offset": place["offset"] + len(page), "cursor": cursor}
-    raise MemorySystemError(f"{what}: got {MOST_PAGES} pages and no end; check how `pages` finds the last one")
+    raise MemorySystemError(
+        f"{what}: got {MOST_PAGES:,} pages and no end; check how `pages` finds the last one, or ask for larger pages"
+    )
 
 
 def check_ok(reply: Any, ok: str, what: str) -> None:

@@ -7,29 +7,73 @@ import json
 import os
 import re
 import sys
+import threading
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import MemorySystemError, one_line
+from pytest_memfail.core import MemorySystemError, json_of, one_line
 
 LEASH: Final = str(Path(__file__).with_name("leash.py"))
 LINE_LIMIT: Final = 64 << 20
 """The longest line that is read from a program, in bytes."""
+OUTPUT_KEPT: Final = 64 << 10
+"""How much is kept of what a program prints beside its answers, in bytes: the end."""
 LINES_KEPT: Final = 20
 """The number of stderr lines that an error message may quote."""
 NAMES_FAULT: Final = re.compile(r"\w*(error|exception): |not found|not in this registry", re.IGNORECASE)
 """Matches a line that names the error; later lines are often advice or a stack trace."""
 CLOSE_SECONDS: Final = 2.0
 """Seconds that a program may take to exit after its stdin is closed."""
+END_SECONDS: Final = 5.0
+"""Seconds that the leash may take to end a program and all that it started."""
+LAST_WORDS_SECONDS: Final = 1.0
+"""Seconds to read what a program printed before it ended; another process may hold its pipes open for ever."""
 
 
 def leashed(command: Sequence[str]) -> list[str]:
     """Return a command that runs `command` and ends it with this process, even if this process is killed."""
     return [sys.executable, "-I", "-S", LEASH, str(os.getpid()), *command]
+
+
+class Output:
+    """The end of what a program prints."""
+
+    def __init__(self) -> None:
+        self._kept = b""
+        self._thread: threading.Thread | None = None
+
+    def lines(self) -> list[str]:
+        """Return the last lines that are not blank."""
+        return [line for line in self._kept.decode("utf-8", "replace").splitlines() if line.strip()]
+
+    async def read(self, stream: asyncio.StreamReader | None) -> None:
+        """Read a stream to its end."""
+        while stream is not None and (chunk := await stream.read(OUTPUT_KEPT)):
+            self._add(chunk)
+
+    def pipe(self) -> Any:
+        """Return a file for a program's stderr; a thread reads what is written until no process holds it open."""
+        reading, writing = os.pipe()
+        self._thread = threading.Thread(target=self._drain, args=(reading,), daemon=True)
+        self._thread.start()
+        return os.fdopen(writing, "wb")
+
+    async def ended(self) -> None:
+        """Wait a moment for the end of the pipe."""
+        end = time.monotonic() + LAST_WORDS_SECONDS
+        while self._thread is not None and self._thread.is_alive() and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+
+    def _add(self, chunk: bytes) -> None:
+        self._kept = (self._kept + chunk)[-OUTPUT_KEPT:]
+
+    def _drain(self, reading: int) -> None:
+        with os.fdopen(reading, "rb", buffering=0) as file:
+            while chunk := file.read(OUTPUT_KEPT):
+                self._add(chunk)
 
 
 class LineProgram:
@@ -41,7 +85,7 @@ class LineProgram:
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._errors: deque[str] = deque(maxlen=LINES_KEPT)
+        self._errors = Output()
         self._fault: str | None = None
         self._asked = 0
 
@@ -57,7 +101,7 @@ class LineProgram:
             limit=LINE_LIMIT,
             start_new_session=True,  # Ctrl-C reaches only us; we end the program in an orderly way
         )
-        self._tasks = [asyncio.create_task(self._read(process)), asyncio.create_task(self._read_errors(process))]
+        self._tasks = [asyncio.create_task(self._read(process)), asyncio.create_task(self._errors.read(process.stderr))]
 
     async def ask(self, method: str, timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
         """Send a request and return its answer.
@@ -96,10 +140,8 @@ class LineProgram:
         self._process = None
         assert process.stdin is not None
         process.stdin.close()
-        if await exit_code(process, CLOSE_SECONDS) is None:
-            with suppress(ProcessLookupError):
-                process.terminate()  # the leash then ends the whole group
-            await exit_code(process, CLOSE_SECONDS)
+        await exit_code(process, CLOSE_SECONDS)
+        await _end(process)
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
@@ -117,13 +159,13 @@ class LineProgram:
             self._fail(f"could not be read ({one_line(repr(error), 120)}); report this as a fault of pytest-memfail")
             return
         code = await exit_code(process, CLOSE_SECONDS)
-        await asyncio.wait({self._tasks[1]}, timeout=1)  # the last words on stderr
-        self._fail(f"ended with exit code {code}{said(self._errors)}; run it yourself to see why")
+        await asyncio.wait({self._tasks[1]}, timeout=LAST_WORDS_SECONDS)
+        self._fail(f"ended with exit code {code}{said(self._errors.lines())}; run it yourself to see why")
 
     def _take(self, line: bytes) -> bool:
         """Pass an answer to its waiting caller; return False for a line that is no answer."""
         try:
-            reply = json.loads(line)
+            reply = json_of(line)
         except ValueError:
             reply = None
         if not isinstance(reply, dict) or type(reply.get("id")) is not int:
@@ -136,11 +178,6 @@ class LineProgram:
         if waiting is not None and not waiting.done():  # otherwise nobody is waiting
             waiting.set_result(reply)
         return True
-
-    async def _read_errors(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stderr is not None
-        while chunk := await process.stderr.read(1 << 16):
-            self._errors.extend(line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip())
 
     def _fail(self, fault: str) -> None:
         self._fault = fault
@@ -158,10 +195,20 @@ async def exit_code(process: asyncio.subprocess.Process, seconds: float) -> int 
     return process.returncode
 
 
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a process that still runs, and close its pipes, which another process may hold open."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.terminate()  # the leash then ends all that it started
+        await exit_code(process, END_SECONDS)
+    transport: Any = process
+    transport._transport.close()  # asyncio has no public name for it, and warns of pipes left open
+
+
 async def run_once(
     what: str, command: Sequence[str], folder: Path, given: bytes, timeout: float, environment: Mapping[str, str]
-) -> None:
-    """Run a program to completion, with `given` on its stdin and these variables besides our own.
+) -> str:
+    """Run a program to completion, with `given` on its stdin and these variables besides our own; return what it prints.
 
     Raises `MemorySystemError` if it fails or does not end within `timeout` seconds.
     """
@@ -170,27 +217,29 @@ async def run_once(
         cwd=folder,
         env={**os.environ, **environment},
         stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
+    printed, errors = Output(), Output()
+    reading = [asyncio.create_task(printed.read(process.stdout)), asyncio.create_task(errors.read(process.stderr))]
     try:
-        _, errors = await asyncio.wait_for(process.communicate(given), timeout)
-    except asyncio.TimeoutError:
-        raise MemorySystemError(f"{what} did not end within {timeout:g} s; set a longer timeout") from None
+        assert process.stdin is not None
+        process.stdin.write(given)
+        process.stdin.close()
+        if (code := await exit_code(process, timeout)) is None:
+            raise MemorySystemError(f"{what} did not end within {timeout:g} s; set a longer timeout")
+        await asyncio.wait(reading, timeout=LAST_WORDS_SECONDS)
     finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.terminate()
-            await exit_code(process, CLOSE_SECONDS)
-    if process.returncode:
-        lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
-        raise MemorySystemError(
-            f"{what} ended with exit code {process.returncode}{said(lines)}; run it yourself to see why"
-        )
+        for task in reading:
+            task.cancel()
+        await _end(process)
+    if code:
+        raise MemorySystemError(f"{what} ended with exit code {code}{said(errors.lines())}; run it yourself to see why")
+    return "\n".join(printed.lines())
 
 
 def said(lines: Sequence[str]) -> str:
     """Return the line of a program's stderr that best explains its exit: the last one about an error, or else the last."""
-    about = [line for line in list(lines)[-LINES_KEPT:] if NAMES_FAULT.search(line)] or list(lines)
+    about = [line for line in lines[-LINES_KEPT:] if NAMES_FAULT.search(line)] or lines
     return f", on stderr {one_line(about[-1], 160)!r}" if about else ""

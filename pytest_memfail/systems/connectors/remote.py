@@ -36,6 +36,7 @@ class RemoteSystem:
     """A store on a server, with its own connection and its own id in `{store}`."""
 
     remote = True
+    refused_writes = "declare with the key `ok` of `write` what is true in the reply to a write that worked"
 
     def __init__(self, context: SystemContext, config: RemoteMemory, connection: Connection) -> None:
         """Configure the store without connecting."""
@@ -47,7 +48,12 @@ class RemoteSystem:
         self.search_rewrites = config.search_rewrites
         self._settling: Settling | None = None
         if (settle := getattr(config, "settle", None)) is not None:
-            self._settling = Settling(settle, self.get_all_memories, lambda: self._call("settle", {}))
+            self._settling = Settling(
+                settle,
+                self.get_all_memories,
+                lambda: self._call("settle", {}),
+                None if config.search_rewrites else self._search,
+            )
             self.settled = self._settling.settled
 
     async def open(self) -> None:
@@ -61,19 +67,25 @@ class RemoteSystem:
             await self._connection.close()
             raise
 
-    async def store_conversation(self, conversation: Conversation) -> None:
-        """Make the `write` call, once or per message."""
-        self.stored()
+    async def store_conversation(self, conversation: Conversation) -> list[Any]:
+        """Make the `write` call, once or per message; return the replies that `ok` has not checked."""
+        self.stored(conversation)
+        replies = []
         if self._config.each == "conversation":
-            await self._call("write", stored_values(conversation, None, self._context.render(conversation)))
-            return
-        for i, message in enumerate(conversation.messages):
+            replies.append(
+                await self._call("write", stored_values(conversation, None, self._context.render(conversation)))
+            )
+        for i, message in enumerate(conversation.messages if self._config.each == "message" else ()):
             if message.content.strip():
                 one = replace(conversation, id=f"{conversation.id}-{i}", messages=(message,))
-                await self._call("write", stored_values(one, message, self._context.render(one)))
+                replies.append(await self._call("write", stored_values(one, message, self._context.render(one))))
+        return replies if self._config.calls["write"].ok is None else []
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Make the `search` call."""
+        return await self._search(query, k)
+
+    async def _search(self, query: str, k: int) -> list[dict[str, Any]]:
         search = self._config.calls["search"]
         return picked(await self._call("search", {"query": query, "k": k}), search.pick, "search")
 
@@ -110,10 +122,10 @@ class RemoteSystem:
             for tool in getattr(self._connection, "tools", ())
         ]
 
-    def stored(self) -> None:
+    def stored(self, conversation: Conversation) -> None:
         """Record that something was stored, which may take effect later."""
         if self._settling is not None:
-            self._settling.stored()
+            self._settling.stored(conversation)
 
     async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
         """Call a tool for a model; return the reply and the memories in it.

@@ -1,50 +1,94 @@
-"""Wait for a memory that stores in the background: a status call, or a listing that stays the same."""
+"""Wait for a memory that stores in the background: a status call or a listing that stays the same, and then its search."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
 
 import jmespath
 
-from pytest_memfail.core import MemorySystemError
+from pytest_memfail.core import LEAST_CHARACTERS, Conversation, Memory, MemorySystemError, memories_of, one_line
 from pytest_memfail.systems.connectors.config import Settle
+
+QUERY_CHARACTERS: Final = 300
+"""How much of an entry is searched for: a query may have a maximum length."""
+K: Final = 10
 
 
 class Settling:
     """Decides whether a store has settled since the last conversation."""
 
     def __init__(
-        self, settle: Settle, list_all: Callable[[], Awaitable[list[Any]]], status: Callable[[], Awaitable[Any]]
+        self,
+        settle: Settle,
+        list_all: Callable[[], Awaitable[list[Any]]],
+        status: Callable[[], Awaitable[Any]],
+        search: Callable[[str, int], Awaitable[list[Any]]] | None,
     ) -> None:
-        """`list_all` returns the memories, `status` the reply to the status call; only one of them is used."""
-        self._settle, self._list_all, self._status = settle, list_all, status
+        """`list_all` returns the memories, `status` the reply to the status call, `search` the memories for a query.
+
+        Without `search` it is not waited for.
+        """
+        self._settle, self._list_all, self._status, self._search = settle, list_all, status, search
         self._began: float | None = None
         self._changed = 0.0
         self._last: list[str] | None = None
+        self._said = ""
 
-    def stored(self) -> None:
-        """Start again, because something was stored."""
+    def stored(self, conversation: Conversation) -> None:
+        """Start again, because a conversation was stored."""
         self._began = self._last = None
+        self._said = max((message.content for message in conversation.messages), key=len, default="").strip()
 
     async def settled(self) -> bool:
         """Check once whether the store has settled. Raises `MemorySystemError` if it takes longer than the file allows."""
-        now = time.monotonic()
-        self._began = now if self._began is None else self._began
+        began = self._began = time.monotonic() if self._began is None else self._began
+        if (lacks := await self._lacks()) and time.monotonic() - began > self._settle.timeout:
+            raise MemorySystemError(f"the memory did not settle within {self._settle.timeout:g} s: {lacks}")
+        return not lacks
+
+    async def _lacks(self) -> str:
+        """Return what is not as it must be, and what to do about it; an empty text if the store has settled."""
+        advice = "check what it stores, or set a longer settle.timeout"
         if self._settle.unchanged is None:
-            is_settled = bool(jmespath.search(self._settle.done or "", await self._status()))
+            if not jmespath.search(self._settle.done or "", await self._status()):
+                return f"`{self._settle.done}` is not true; {advice}"
+            entries = () if self._search is None else memories_of(await self._list_all(), "list")
         else:
-            listing = sorted(map(repr, await self._list_all()))
+            entries = memories_of(await self._list_all(), "list")
+            listing = sorted(map(repr, entries))
             if listing != self._last:
                 self._last, self._changed = listing, time.monotonic()
-            is_settled = time.monotonic() - self._changed >= self._settle.unchanged
-        if not is_settled and time.monotonic() - self._began > self._settle.timeout:
-            still = (
-                f"`{self._settle.done}` is not true" if self._settle.unchanged is None else "its listing still changes"
-            )
-            raise MemorySystemError(
-                f"the memory did not settle within {self._settle.timeout:g} s: {still}; check what it stores, or set a longer "
-                "settle.timeout"
-            )
-        return is_settled
+            if time.monotonic() - self._changed < self._settle.unchanged:
+                return f"its listing still changes; {advice}"
+        for entry in self._newest(entries):
+            if not await self._finds(entry):
+                return (
+                    f"a search for the entry {one_line(repr(entry.text), 60)} does not find it; set a longer settle.timeout, or "
+                    "search_rewrites: true if `search` gives other texts than `list`"
+                )
+        return ""
+
+    async def _finds(self, entry: Memory) -> bool:
+        if self._search is None:
+            return True
+        found = memories_of(await self._search(entry.text[:QUERY_CHARACTERS], K), "search")
+        return any(_is_same(entry, memory) for memory in found)
+
+    def _newest(self, entries: Sequence[Memory]) -> Sequence[Memory]:
+        """Return an entry with what was said last; if there is none, the first and the last one: listings have any order."""
+        entries = [entry for entry in entries if entry.text.strip()]
+        verbatim = [entry for entry in entries if self._said and self._said in entry.text]
+        return verbatim[-1:] or entries[:1] + entries[1:][-1:]
+
+
+def _is_same(entry: Memory, found: Memory) -> bool:
+    """Return whether a search found an entry: by id, or by a text that is, holds or is part of the other.
+
+    Not by most of its words: the entry before it may differ in one.
+    """
+    if entry.id is not None and entry.id == found.id:
+        return True
+    short, long = sorted((" ".join(each.text.split()) for each in (entry, found)), key=len)
+    return short == long or (len(short) >= LEAST_CHARACTERS and short in long)

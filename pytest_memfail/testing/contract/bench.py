@@ -6,13 +6,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import Chat, Conversation, Memory, MemorySystemError, SystemContext
+from pytest_memfail.core import Chat, Conversation, Memory, MemorySystemError, SystemContext, counted, refusal
 from pytest_memfail.hosting import Lane, described_by, memories_from, open_system
 from pytest_memfail.testing.contract.samples import MANY, numbered, without
 
@@ -34,6 +34,8 @@ class Store:
     lane: Lane
     clock: dict[str, datetime]
     is_open: bool = True
+    refused: list[str] = field(default_factory=list)
+    """Replies to writes that look like refusals."""
 
     def offers(self, *methods: str) -> bool:
         """Return whether it has all of these optional methods."""
@@ -52,6 +54,7 @@ class Store:
     def must_list(self, names: Sequence[str], held: Sequence[Memory], what: str) -> None:
         """Fail unless each name is in the listing; skip this for a system that loses on purpose."""
         if not self.loses_on_purpose and (lost := without(names, held)):
+            self.blame_refusals()
             raise BrokenError(
                 f"{what}: {', '.join(lost)} in none of {got(held)} listed; expected all of it: store the messages as text"
             )
@@ -62,7 +65,8 @@ class Store:
             self.clock.pop("now", None)
             if conversation.timestamp is not None:
                 self.clock["now"] = conversation.timestamp
-            await self.call("store_conversation", conversation)
+            if (said := refusal(await self.call("store_conversation", conversation))) is not None:
+                self.refused.append(said)
         await self.flush()
 
     async def flush(self) -> None:
@@ -72,6 +76,15 @@ class Store:
         if self.offers("settled"):
             while not await self.call("settled"):
                 await asyncio.sleep(0.05)
+
+    def blame_refusals(self) -> None:
+        """Fail for what is missing with the replies that look like refusals, if there are any."""
+        if self.refused:
+            advice = getattr(self.system, "refused_writes", "raise an exception in store_conversation()")
+            raise BrokenError(
+                f"{counted(len(self.refused), 'write')} answered with what looks like a refusal ({self.refused[0]}), and not all "
+                f"is listed: {advice}"
+            )
 
     async def call(self, method: str, *args: Any) -> Any:
         """Call any method."""

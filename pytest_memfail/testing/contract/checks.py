@@ -67,6 +67,7 @@ async def round_trip(bench: Bench) -> None:
     await store.add(numbered(range(3)))
     held = await store.listing()
     if lost := without(map(mark, range(3)), held):
+        store.blame_refusals()
         raise BrokenError(
             f"of 3 conversations stored, get_all_memories() lists {got(held)}, and none names {', '.join(lost)}: list what is "
             "stored; a system that stores later needs a flush()"
@@ -85,6 +86,7 @@ async def listing(bench: Bench) -> None:
     held = await store.listing()
     lost = [] if store.loses_on_purpose else without(map(mark, range(MANY)), held)
     if lost:
+        store.blame_refusals()
         raise BrokenError(
             f"of {MANY} conversations stored, get_all_memories() lists {got(held)}, {len(lost)} conversations in none of them "
             f"({', '.join(lost[:3])}, ...): list all, not a page (page sizes of 10 or 20 are common defaults)"

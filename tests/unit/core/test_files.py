@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import stat
@@ -15,6 +16,8 @@ from pytest_memfail.core import (
     check_can_be_made,
     check_place,
     check_regular,
+    is_same_place,
+    json_of,
     put_in_place,
     replacing,
     write_whole,
@@ -207,3 +210,15 @@ def test_missing_folders_may_be_created_but_a_file_may_not_be_a_parent(tmp_path,
     with pytest.raises(UsageError, match="no permission to write"):
         check_can_be_made(tmp_path / "a/b/replies.sqlite", OPTION)
     assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"n": ' + "9" * 5000 + "}", b'{"n": "\xff"}', "", "[1"])
+def test_what_cannot_be_read_as_json_is_a_decode_error(text):
+    with pytest.raises(json.JSONDecodeError):
+        json_of(text)
+
+
+def test_a_link_that_leads_to_itself_is_a_place(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    assert is_same_place(tmp_path / "loop", tmp_path / "." / "loop")
+    assert not is_same_place(tmp_path / "loop", tmp_path / "other")

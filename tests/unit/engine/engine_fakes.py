@@ -221,8 +221,10 @@ class Bench:
         return [self.get(run, ask.key) for ask in run.job.asks]
 
     def finish(self, run: StoreRun) -> StoreReport:
-        """The report at the end of the store."""
-        return wait(run.finish())
+        """The report at the end of the store, with the doubts that affect something."""
+        report = wait(run.finish())
+        report.doubts = [doubt for doubt in report.doubts if doubt.affected]
+        return report
 
 
 def wait(future: Future[Any]) -> Any:

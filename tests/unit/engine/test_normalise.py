@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_memfail.core import Memory, WrongTypeError
+from pytest_memfail.core import Memory, MemorySystemError, WrongTypeError
 from pytest_memfail.hosting import memories_from
 
 
@@ -140,3 +140,13 @@ def test_a_long_value_is_shortened_in_the_message():
     with pytest.raises(WrongTypeError) as caught:
         memories_from("x" * 10_000, "retrieve_memories")
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("method", ["get_all_memories", "retrieve_memories"])
+def test_an_entry_too_long_to_be_judged_is_an_error(monkeypatch, method):
+    monkeypatch.setattr("pytest_memfail.core.entries.MOST_CHARACTERS", 1000)
+    assert len(memories_from(["x" * 1000], method)) == 1
+    with pytest.raises(
+        MemorySystemError, match=rf"^{method}\(\) returned an entry of 1,001 characters at index 1; expec.*split it"
+    ):
+        memories_from(["x", "x" * 1001], method)

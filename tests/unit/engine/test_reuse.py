@@ -204,3 +204,19 @@ def test_the_code_of_an_adapter_is_also_that_of_what_it_holds(package, file):
 def test_code_of_the_standard_library_and_of_built_ins_can_be_asked_for():
     assert code_of(object(), lambda: None) == code_of(object(), lambda: None)
     assert code_of(json.JSONDecoder(), dict)
+
+
+def test_a_link_of_a_kept_store_is_kept_as_a_link(shelf, tmp_path):
+    (tmp_path / "outside.txt").write_text("private")
+    made = shelf.new()
+    for name, aim in {"out.txt": tmp_path / "outside.txt", "gone": "/no/such/place", "loop": "."}.items():
+        (made / "store" / name).symlink_to(aim)
+    shelf.put("0" * 32, made, {}, 1, Listing("s", ()))
+    (tmp_path / "outside.txt").write_text("private, changed")
+    shelf.take("0" * 32, tmp_path / "copy")
+    assert (tmp_path / "copy" / "out.txt").is_symlink()
+    kept = [path.name for path in shelf.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert kept == ["manifest.json"]
+    (shelf.place("0" * 32) / "store" / "gone").unlink()
+    with pytest.raises(SnapshotError, match="the file gone is missing"):
+        shelf.take("0" * 32, tmp_path / "again")

@@ -19,6 +19,7 @@ from pytest_memfail.grading import (
     sentences,
     share,
     verbatim,
+    words,
 )
 
 
@@ -132,3 +133,17 @@ def test_nothing_in_nothing():
 
 def test_the_same_memories_are_indexed_once():
     assert entries_of(["a", "b"]) is entries_of(("a", "b"))
+
+
+def test_scripts_without_spaces_have_a_word_per_character():
+    assert words("我住Rome 3楼") == ["我", "住", "rome", "3", "楼"]
+    assert contains("周四", "用户每周四晚上打球。")
+    assert not contains("周五", "用户每周四晚上打球。")
+    assert [hit.entry for hit in Entries(["他喜欢茶。", "ผู้ใช้ชอบชา"]).hits("ชอบชา")] == [1]
+    assert sentences("我住在罗马。他不在！") == ["我住在罗马。", "他不在！"]
+
+
+def test_one_word_may_be_coded_in_two_ways():
+    assert contains("Zo\u00eb", "We met Zoe\u0308 there.")
+    assert verbatim("\uff21\uff22\uff13", "It is ab3.")
+    assert words("कि") != words("की")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from llm_asker import GOOD, Asker, Finding, good, run
 
@@ -18,7 +21,8 @@ from pytest_memfail.llm import (
     ReplyError,
     RequestError,
 )
-from pytest_memfail.testing import Fault, LocalEndpoint
+from pytest_memfail.testing import Fault, LocalEndpoint, Reply
+from pytest_memfail.testing.overflows import OVERFLOWS
 
 PASSING = {
     "429": Fault(status=429),
@@ -168,8 +172,119 @@ def test_too_long_messages_are_told_from_others() -> None:
         assert run(asker, work).parsed == Finding(**GOOD)
 
 
+@pytest.mark.parametrize("server", OVERFLOWS)
+def test_every_server_says_too_long_in_its_own_words(server: str) -> None:
+    with LocalEndpoint(answer=good, context_tokens=1, overflow=server) as endpoint:
+        asker = Asker(endpoint)
+        with pytest.raises(ContextLengthError):
+            run(asker, asker.ask)
+    assert endpoint.calls == 1
+
+
+NOT_TOO_LONG = {
+    "a rate": (
+        429,
+        "Rate limit reached for m on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.",
+        RateLimitError,
+    ),
+    "a limit of the reply": (
+        400,
+        "max_tokens is too large: 99999. This model supports at most 4096 completion tokens.",
+        RequestError,
+    ),
+    "a busy server": (503, "Server overloaded, too many requests in the queue", EndpointError),
+    "an unknown model": (404, "model 'long-context-window' not found", ModelError),
+}
+
+
+@pytest.mark.parametrize(("status", "message", "kind"), NOT_TOO_LONG.values(), ids=NOT_TOO_LONG)
+def test_other_limits_are_not_taken_for_too_long(status: int, message: str, kind: type[ModelCallError]) -> None:
+    with LocalEndpoint(faults=[Fault(status=status, message=message, every=1)]) as endpoint:
+        asker = Asker(endpoint, max_retries=0)
+        with pytest.raises(kind) as caught:
+            run(asker, asker.ask)
+    assert not isinstance(caught.value, ContextLengthError)
+
+
 def test_server_errors_do_not_open_the_circuit_while_others_are_served() -> None:
     with LocalEndpoint(answer=good, faults=[Fault(status=500, every=2)]) as endpoint:
         asker = Asker(endpoint, max_retries=0, concurrency=1)
         replies = run(asker, lambda: asker.ask_all(20))
     assert [type(reply) for reply in replies] == [Completion, EndpointError] * 10
+
+
+# -- servers that ignore the schema ------------------------------------------------------------------------------------
+
+TEXT = json.dumps(GOOD)
+WRAPPED = {
+    "a fence": f"```json\n{TEXT}\n```",
+    "prose": f"Sure, here is my evaluation:\n{TEXT}\nI hope that helps.",
+    "thoughts": f"<think>\nThe form is {{}}.\n</think>\n\n{TEXT}",
+    "the end of thoughts": f"The form is {{}}.\n</think>\n{TEXT}",
+    "a byte order mark": f"\ufeff{TEXT}",
+    "all of it": f"\ufeff<think>So.</think>Here:\n```\n{TEXT}\n```",
+}
+
+
+@pytest.mark.parametrize("text", WRAPPED.values(), ids=WRAPPED)
+def test_the_one_object_of_a_reply_is_taken_out_of_what_is_around_it(text: str) -> None:
+    with LocalEndpoint(answer=lambda _: text) as endpoint:
+        asker = Asker(endpoint)
+        assert run(asker, asker.ask).parsed == Finding(**GOOD)
+    assert endpoint.calls == 1
+
+
+UNUSABLE = {
+    "two objects": f"{TEXT} or {TEXT}",
+    "an unfinished second object": f"{TEXT} or {{",
+    "another type": '```\n{"present": "true", "reason": "x"}\n```',
+    "an object in a broken one": '{"a": {"present": true, "reason": "x"}',
+    "thoughts without an end": f"<think>So {TEXT} it may be, or",
+    "prose": "The entry says so.",
+}
+
+
+@pytest.mark.parametrize("text", UNUSABLE.values(), ids=UNUSABLE)
+def test_whatever_is_not_exactly_one_fitting_object_is_no_reply(text: str) -> None:
+    with LocalEndpoint(answer=lambda _: text) as endpoint:
+        asker = Asker(endpoint)
+        if text.startswith("<think>"):
+            assert run(asker, asker.ask).parsed == Finding(**GOOD)  # one object, whatever is around it
+            return
+        with pytest.raises(ReplyError, match="seems to ignore JSON schemas"):
+            run(asker, asker.ask)
+    assert endpoint.calls == 3
+
+
+def test_at_temperature_0_a_wrong_form_is_named_instead_of_asked_alike() -> None:
+    def answer(request: dict[str, Any]) -> Any:
+        return GOOD if len(request["messages"]) > 1 else "The entry says so."
+
+    with LocalEndpoint(answer=answer) as endpoint:
+        asker = Asker(endpoint)
+        assert run(asker, lambda: asker.ask(parameters={"temperature": 0})).parsed == Finding(**GOOD)
+        sent = list(endpoint.requests)
+    assert sent[1]["messages"][:1] == sent[0]["messages"]
+    assert "cannot be used" in sent[1]["messages"][-1]["content"]
+
+
+# -- replies that are cut off ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_a_reply_cut_off_at_our_limit_is_asked_for_with_a_higher_one(name: str) -> None:
+    def answer(request: dict[str, Any]) -> Reply:
+        return Reply(TEXT) if request[name] >= 40 else Reply(TEXT[:5], finish_reason="length")
+
+    with LocalEndpoint(answer=answer) as endpoint:
+        asker = Asker(endpoint)
+        assert run(asker, lambda: asker.ask(parameters={name: 10, "temperature": 0})).parsed == Finding(**GOOD)
+        assert [request[name] for request in endpoint.requests] == [10, 20, 40]
+
+
+def test_at_temperature_0_a_reply_cut_off_by_the_server_is_not_asked_for_again() -> None:
+    with LocalEndpoint(answer=good, faults=[Fault("truncated", every=1)]) as endpoint:
+        asker = Asker(endpoint)
+        with pytest.raises(ReplyError, match=r"cut off.*asked once.*max_tokens=N"):
+            run(asker, lambda: asker.ask(parameters={"temperature": 0}))
+    assert endpoint.calls == 1

@@ -27,6 +27,7 @@ class Case:
 
     evidence: Evidence
     kept: str
+    """Under a label, so that no rule decides it and the model is asked."""
     damaged: str
 
 
@@ -50,24 +51,24 @@ CASES = {
             condition="only when his stress is at least 8 out of 10",
             value="No",
         ),
-        "Quillon polishes the copper kettle only when his stress is at least 8 out of 10.",
+        "Noted: Quillon polishes the copper kettle only when his stress is at least 8 out of 10.",
         "Quillon polishes the copper kettle.",
     ),
     "preference": Case(
         _evidence(
             "preference", "I love spaghetti carbonara after a long day of climbing.", preference="spaghetti carbonara"
         ),
-        "I love spaghetti carbonara after a long day of climbing.",
+        "Noted: I love spaghetti carbonara after a long day of climbing.",
         "I love spaghetti after a long day of climbing.",
     ),
     "persona": Case(
         _evidence("persona", _ESSAY, entity="Odalys Pruitt", value="No milk: it gave her hives as a child."),
-        _ESSAY,
+        f"Noted: {_ESSAY}",
         "Odalys Pruitt repairs church organs in the hill villages. On Fridays she swims in the reservoir.",
     ),
     "essay": Case(
         _evidence("persona", _ESSAY, entity="Odalys Pruitt"),
-        _ESSAY,
+        f"Noted: {_ESSAY}",
         "Odalys Pruitt repairs church organs in the hill villages.",
     ),
     "link": Case(
@@ -76,7 +77,7 @@ CASES = {
             "Heavy fog makes Ruben bake cinnamon rolls.",
             anchors=("heavy fog", "bake cinnamon rolls"),
         ),
-        "Heavy fog makes Ruben bake cinnamon rolls.",
+        "Noted: Heavy fog makes Ruben bake cinnamon rolls.",
         "Baking cinnamon rolls makes heavy fog for Ruben.",
     ),
     "fact": Case(
@@ -141,10 +142,14 @@ def run(
     *,
     context_tokens: int | None = None,
     latency_seconds: float = 0.0,
+    overflow: str = "openai",
+    port: int = 0,
     **options: Any,
 ) -> Asked:
     """Run the work with a judge that asks a fresh endpoint; return its result or its error."""
-    endpoint = LocalEndpoint(answer, context_tokens=context_tokens, latency_seconds=latency_seconds)
+    endpoint = LocalEndpoint(
+        answer, context_tokens=context_tokens, latency_seconds=latency_seconds, overflow=overflow, port=port
+    )
     with endpoint:
         result = asyncio.run(_with_judge(work, endpoint.url, options))
     return Asked(result, list(endpoint.requests), endpoint.peak_in_flight)
@@ -152,7 +157,8 @@ def run(
 
 async def _with_judge(work: Callable[[ModelJudge], Awaitable[Any]], url: str, options: dict[str, Any]) -> Any:
     ledger = Ledger()
-    client = ModelClient(ledger=ledger, base_url=url, api_key="any", max_retries=0, backoff_seconds=0.01)
+    cache = options.pop("cache", None)
+    client = ModelClient(ledger=ledger, cache=cache, base_url=url, api_key="any", max_retries=0, backoff_seconds=0.01)
     try:
         return await work(ModelJudge(client, "judge", **{**OF_MEMFAIL, **options}))
     except Exception as error:

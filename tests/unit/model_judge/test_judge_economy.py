@@ -6,14 +6,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from model_judge_cases import CASES, block, listing, numbers, question, run, stored, texts
+from pydantic import BaseModel
 
-from pytest_memfail.core import Memory
+from pytest_memfail.core import AnswerKind, Detail, Memory
 from pytest_memfail.judges.rank import Ranking
-from pytest_memfail.llm import ContextLengthError, ReplyError
+from pytest_memfail.llm import ContextLengthError, ReplyError, ResponseCache
 from pytest_memfail.testing.answers import answer_by_rule
+from pytest_memfail.testing.overflows import OVERFLOWS
 
 RULE = CASES["rule"]
 LARGE = listing(RULE.kept, fillers=40)
@@ -189,12 +194,76 @@ def test_an_entry_that_is_too_long_alone_is_an_error():
     assert isinstance(asked.result, ContextLengthError)
 
 
+def present_if_shown(request):
+    """Reply that entry 60 holds the fact, where it is shown."""
+    shown = 60 in numbers(request)
+    return stored(shown, shown, [60] if shown else [])
+
+
+@pytest.mark.parametrize("server", OVERFLOWS)
+def test_batches_begin_whatever_words_a_server_has_for_too_long(server):
+    store = listing(*(f"Leopold restores globe {n}." for n in range(60)))
+    asked = run(
+        lambda judge: judge.storage(RULE.evidence, store),
+        present_if_shown,
+        context_tokens=800,
+        overflow=server,
+        first_entries=1,
+    )
+    assert (asked.result.outcome, asked.result.entries) == ("passed", (59,))
+    assert [len(shown) for shown in asked.shown] == [1, 60, 30, 30]
+
+
+@pytest.mark.parametrize("server", ["llama.cpp", "lm_studio"])
+def test_a_warm_up_that_is_too_long_costs_no_question(server):
+    async def work(judge):
+        await judge.warm(LONG)
+        return await judge.storage(RULE.evidence, LONG)
+
+    asked = run(work, lambda request: stored(True, True, [numbers(request)[0]]), context_tokens=1200, overflow=server)
+    assert asked.result.outcome == "passed"
+    first, second = asked.shown
+    assert len(second) == (len(first) + 1) // 2  # the checks need not find out again
+
+
+def test_a_warm_up_that_fails_costs_no_question():
+    def answer(request):
+        return "not JSON" if "Nothing is asked yet" in request["messages"][1]["content"] else stored(True, True, [1])
+
+    async def work(judge):
+        await judge.warm(LONG)
+        return await judge.storage(RULE.evidence, LONG)
+
+    assert run(work, answer).result.outcome == "passed"
+
+
+def test_added_memories_that_are_too_long_together_are_shown_in_halves():
+    added = [Memory(f"Leopold restores globe {n}.") for n in range(16)]
+
+    def answer(request):
+        memories = [{"entry": number, "support": 2, "target": False} for number in numbers(request)]
+        return {"reason": "it says so", "memories": memories}
+
+    asked = run(
+        lambda judge: judge.added(question("added", keys={"dialogue": "a dialogue", "points": ("a point",)}), added),
+        answer,
+        context_tokens=360,
+        overflow="llama.cpp",
+        answers={"added": AnswerKind(right="support")},
+    )
+    assert asked.result.metrics["added"] == 16
+    assert [len(shown) for shown in asked.shown] == [16, 8, 8]
+
+
 # -- replies that cannot be --------------------------------------------------------------------------------------------
 
 IMPOSSIBLE = {
     "an entry not shown": stored(True, True, [7]),
     "entry 0": stored(True, True, [0]),
     "faithful but absent": stored(False, True, [1]),
+    "a reason of dots": stored(True, True, [1], reason="..."),
+    "the reason of the form": stored(True, False, [1], reason="One short sentence."),
+    "a missing detail of dots": stored(True, False, [1], missing=["..."]),
 }
 
 
@@ -225,6 +294,83 @@ def test_a_reply_of_another_shape_is_an_error_and_no_verdict(wrong):
     wrong = wrong if isinstance(wrong, str) else json.dumps(wrong)
     asked = run(lambda judge: judge.storage(RULE.evidence, listing(RULE.kept)), lambda request: wrong)
     assert isinstance(asked.result, ReplyError)
+
+
+def test_a_faithful_fact_that_lacks_what_must_be_kept_cannot_be():
+    fact = replace(RULE.evidence, details=(Detail(("8", "eight"), "number"),))
+    wrong = stored(True, True, [1], missing=["the level 8 of his stress"])
+    asked = run(lambda judge: judge.summary(fact, listing(RULE.kept)), lambda request: wrong)
+    assert isinstance(asked.result, ReplyError)
+    assert '"missing" names' in str(asked.result)
+    harmless = stored(True, True, [1], missing=["that he lives above a print shop"])
+    assert run(lambda judge: judge.summary(fact, listing(RULE.kept)), lambda _: harmless).result.outcome == "passed"
+
+
+def test_a_faithful_fact_cannot_be_outdated():
+    fact, wrong = CASES["fact"].evidence, stored(True, True, [1], outdated=True)
+    asked = run(lambda judge: judge.summary(fact, listing("Ines moved.")), lambda request: wrong)
+    assert isinstance(asked.result, ReplyError)
+
+
+def test_a_recoverable_fact_that_lacks_what_must_be_kept_cannot_be():
+    fact = replace(RULE.evidence, details=(Detail(("8", "eight"), "number"),))
+    wrong = {"reason": "because", "entries": [1], "missing": ["eight"], "recoverable": True}
+    asked = run(lambda judge: judge.retrieval(fact, question(), [Memory("Quillon polishes.")]), lambda request: wrong)
+    assert isinstance(asked.result, ReplyError)
+
+
+class Grade(BaseModel):
+    """The reply to a suite's own check."""
+
+    reason: str
+    numbers: list[int]
+
+
+def test_an_echo_in_a_suites_own_check_is_asked_for_again():
+    echo, good = {"reason": "…", "numbers": [1]}, {"reason": "It says so.", "numbers": [1]}
+    ask = scripted(echo, good)
+    asked = run(lambda judge: judge._examiner.about_material("Grade it.", {"texts": ["a text"]}, Grade), ask)
+    assert asked.result == Grade(**good)
+    assert "repeats" in asked.prompts[1]
+
+
+# -- replies that were kept --------------------------------------------------------------------------------------------
+
+
+def free_port():
+    """Return a port for the endpoints of several runs: the cache keeps replies by endpoint."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def test_what_was_refused_is_asked_again_in_a_later_run(tmp_path):
+    store, port = listing(RULE.kept), free_port()
+
+    def asked(answer, mode="on"):
+        with closing(ResponseCache(tmp_path / "cache.sqlite", mode)) as cache:
+            return run(lambda judge: judge.storage(RULE.evidence, store), answer, cache=cache, port=port)
+
+    wrong, right = stored(False, True, [1]), stored(True, True, [1])
+    assert isinstance(asked(lambda _: wrong).result, ReplyError)
+    later = asked(scripted(wrong, right))
+    assert (later.result.outcome, len(later.requests)) == ("passed", 2)
+    replayed = asked(lambda _: wrong, "only")
+    assert (getattr(replayed.result, "outcome", replayed.result), replayed.requests) == ("passed", [])
+
+
+def test_a_refused_reply_that_an_earlier_version_kept_is_asked_again(tmp_path):
+    store, port = listing(RULE.kept), free_port()
+    wrong, right = stored(True, True, [1], reason="..."), stored(True, True, [1])
+
+    def asked(answer, mode="on"):
+        with closing(ResponseCache(tmp_path / "cache.sqlite", mode)) as cache:
+            return run(lambda judge: judge.storage(RULE.evidence, store), answer, cache=cache, port=port)
+
+    with pytest.MonkeyPatch.context() as patch:  # as it was kept before such replies were refused
+        patch.setattr("pytest_memfail.llm.ResponseCache.forget", lambda self, keys: None)
+        assert isinstance(asked(lambda _: wrong).result, ReplyError)
+    later = asked(lambda _: right)
+    assert (later.result.outcome, len(later.requests)) == ("passed", 1)
 
 
 def test_an_answer_right_but_incomplete_cannot_be():
@@ -289,6 +435,7 @@ def test_the_closest_entries_share_the_rarest_words():
     )
     assert ranking.closest("A dog and a mail carrier", 2) == [1, 2]
     assert ranking.closest("They barked at Dogs", 1) == [4]
+    assert Ranking(["用户想学做面包。", "用户的弟弟在码头修船。"]).closest("弟弟在哪里修船？", 1) == [1]
     assert ranking.closest("nothing shared", 3) == [0, 1, 2]
     assert ranking.closest("", 10) == [0, 1, 2, 3, 4]
 

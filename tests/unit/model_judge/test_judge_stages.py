@@ -152,7 +152,7 @@ def test_a_judged_listing_is_not_kept_alive():
 
 def test_an_essay_is_checked_once_for_all_its_questions():
     direct, misleading = CASES["persona"].evidence, CASES["essay"].evidence
-    store = listing(direct.source, fillers=2)
+    store = listing(CASES["essay"].kept, fillers=2)
 
     async def work(judge):
         return await asyncio.gather(judge.summary(direct, store), judge.summary(misleading, store))
@@ -188,7 +188,7 @@ def test_of_a_misleading_question_what_it_borrows_is_needed():
 
 def test_questions_about_one_essay_share_its_check():
     fact = CASES["essay"].evidence
-    store = listing(fact.source, fillers=2)
+    store = listing(CASES["essay"].kept, fillers=2)
 
     async def work(judge):
         asking = ("What does Wim repair?", "Where does Wim swim?")
@@ -342,6 +342,28 @@ def test_the_cascade_asks_the_model_all_that_the_rules_are_unsure_of():
     assert [result.outcome for result in asked.result] == ["passed", "passed", "failed", "passed", "passed"]
     assert [json.loads(block(request, "fact"))["check"] for request in asked.requests[:-1]] == ["stored", "retrieval"]
     assert len(asked.requests) == 3
+
+
+def test_the_cascade_asks_the_model_what_the_rules_cannot_read():
+    evidence = replace(
+        CASES["preference"].evidence,
+        kind="fact",
+        text="Isst gern Rüben.",
+        source="Meine Schwester isst jeden Abend gern Rüben.",
+    )
+    store = listing("Abends gibt es für die Schwester oft Rüben.", "Der Nutzer sucht eine neue Wohnung.")
+
+    async def work(model):
+        judge = cascade(model)
+        return [
+            await judge.storage(evidence, store),
+            await judge.summary(evidence, store),
+            await judge.storage(evidence, listing(evidence.source)),
+        ]
+
+    asked = run(work, lambda request: stored(True, True, [1], outdated=False))
+    assert [result.outcome for result in asked.result] == ["passed"] * 3
+    assert len(asked.requests) == 1  # the third states it word for word
 
 
 def test_a_cascade_of_two_protocols_is_refused():

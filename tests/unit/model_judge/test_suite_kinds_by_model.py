@@ -65,7 +65,9 @@ def test_a_kind_may_show_times_and_ask_for_what_is_outdated():
 
 
 def test_retrieval_has_a_criterion_of_its_own():
-    asked_for = run(lambda judge: judge.retrieval(COLOUR, asked("colour"), [Memory("The door is teal.")]), **OPTIONS)
+    asked_for = run(
+        lambda judge: judge.retrieval(COLOUR, asked("colour"), [Memory("Noted: The door is teal.")]), **OPTIONS
+    )
     assert asked_for.result.outcome == "passed"
     (request,) = asked_for.requests
     assert criteria(request)[0] == ["recoverable: the colour can be read here."]

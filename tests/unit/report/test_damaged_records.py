@@ -11,7 +11,8 @@ import pytest
 from recorded_runs import HEADER, gate, question, store, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.records import ErrorRecord, QuestionRecord
+from pytest_memfail.core import UsageError
+from pytest_memfail.records import ErrorRecord, QuestionRecord, read_baseline
 
 GONE = object()
 VALUES = (GONE, None, 5, "x", [], {}, [5], {"x": 5})
@@ -110,3 +111,17 @@ def test_a_sound_record_is_read(sound, tmp_path, monkeypatch, capsys):
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in sound))
     assert main(["show", "r.jsonl"]) == 0
     assert HEADER["system"] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("depth", [600, 200_000])
+def test_a_deep_line_is_no_json(sound, tmp_path, monkeypatch, capsys, depth):
+    monkeypatch.chdir(tmp_path)
+    lines = "".join(json.dumps(line) + "\n" for line in sound)
+    deep = '{"a":' * depth + "1" + "}" * depth + "\n"
+    (tmp_path / "r.jsonl").write_text(lines + deep)
+    for words in (["compare", "r.jsonl", "r.jsonl"] if "compare" in words else words for words in COMMANDS):
+        assert main(words) == 4
+        assert capsys.readouterr().err == f"memfail: r.jsonl:{len(sound) + 1}: not JSON; the record is damaged\n"
+    (tmp_path / "b.jsonl").write_text('{"type": "baseline", "schema_version": 1, "verdicts": 1}\n' + deep)
+    with pytest.raises(UsageError, match=r"b\.jsonl:2: not a JSON object; the baseline is damaged"):
+        read_baseline(tmp_path / "b.jsonl")

@@ -100,3 +100,33 @@ def test_nothing_foreign_and_no_input_is_overwritten(shards, tmp_path, capsys):
     assert "is one of the records" in refused(capsys)
     assert notes.read_text() == "Buy milk.\n"
     assert shards[0].read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "value", "says"),
+    [
+        (0, "sources", {"mymem.py": "b"}, "code of mymem.py is 'b', in"),
+        (0, "system_version", "2", "system_version is '2', in"),
+        (-2, "system", {"version": "2"}, "version of describe() was '1', is '2'"),
+    ],
+)
+def test_shards_of_other_code_are_refused(shards, tmp_path, capsys, line, name, value, says):
+    given = {"sources": {"mymem.py": "a"}, "system_version": "1", "system": {"version": "1"}}
+    for path in shards:
+        lines = [json.loads(text) for text in path.read_text().splitlines()]
+        lines[0] |= {
+            "identity": {"system_version": "subject"},
+            **{key: given[key] for key in ("sources", "system_version")},
+        }
+        lines[-2]["system"] = given["system"]
+        if path == shards[1]:
+            lines[line][name] = value
+        path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert merge(tmp_path / "all.jsonl", *shards) == 4
+    assert says in refused(capsys)
+
+
+def test_records_joined_by_hand_are_refused(shards, tmp_path, capsys):
+    (tmp_path / "both.jsonl").write_text("".join(path.read_text() for path in shards))
+    assert main(["gate", str(tmp_path / "both.jsonl"), "--fail-on", "correct<0.1"]) == 4
+    assert "join shards with memfail merge" in refused(capsys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 
@@ -123,3 +124,52 @@ def _make_device(path):
         os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 3))
     except PermissionError:
         pytest.skip("only root makes devices")
+
+
+@pytest.fixture
+def no_reader():
+    """A stream whose reader has left, as after `| head -1`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", buffering=1, encoding="utf-8") as stream:
+        yield stream
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["gate", "r.jsonl", "--fail-on", "correct<0.9", "-o", "out.md"], 1),
+        (["gate", "r.jsonl", "--save-baseline", "out.jsonl"], 0),
+        (["report", "r.jsonl", "-o", "out.json"], 0),
+        (["merge", "r.jsonl", "-o", "out.jsonl"], 0),
+        (["show", "r.jsonl"], 0),
+        (["show", "gone.jsonl"], 4),
+        (["shwo"], 4),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_a_reader_that_leaves_changes_only_what_is_printed(record, no_reader, monkeypatch, words, code, stream):
+    monkeypatch.chdir(record.parent)
+    monkeypatch.setattr(f"sys.{stream}", no_reader)
+    assert main(words) == code
+    if "-o" in words or "--save-baseline" in words:
+        assert record.with_name(words[-1]).stat().st_size
+
+
+def test_a_stream_that_was_closed_before_the_start_changes_nothing(record, monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    assert main(["gate", str(record), "--fail-on", "correct<0.9"]) == 1
+
+
+def test_output_that_does_not_fit_on_the_disk_is_no_success(record, monkeypatch, capsys):
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+        def fileno(self) -> int:
+            return os.open(os.devnull, os.O_WRONLY)
+
+    monkeypatch.setattr("sys.stdout", Full())
+    assert main(["show", str(record)]) == 3
+    assert capsys.readouterr().err == "memfail: No space left on device\n"

@@ -109,6 +109,9 @@ def test_without_answers_nothing_is_counted_as_correct():
     assert lines[1].split()[-5:] == ["stored", "error", "retrieved", "vacuous", "answer"]
     assert lines[2].split()[-5:] == ["0", "0", "0", "1", "99"]
     assert lines[3] == "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
+    replied = list(verdict_table(replace(given, replied=True)))
+    assert replied[1].split()[-1] == "ungraded"
+    assert replied[3].endswith("the judge does not grade the answers (--memfail-judge=MODEL does)")
     answered = list(verdict_table(replace(given, answered=True)))
     assert "correct" in answered[1]
     assert len(answered) == 3

@@ -14,7 +14,7 @@ import pytest
 from made_records import header, question
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.records import RecordWriter, RunFolder, find_run, kept_runs, latest_verdicts, resumable
+from pytest_memfail.records import RecordWriter, RunFolder, find_run, kept_runs, latest_verdicts, read_kept, resumable
 from pytest_memfail.records.kept import KEEP, prune
 
 HEADER = header()
@@ -276,3 +276,22 @@ def test_a_run_of_other_options_is_not_gone_on_with(tmp_path, other):
     assert taken(tmp_path, **other) is None
     _, why = resumable(kept_runs(tmp_path), header(**other))
     assert f"{next(iter(other))} was" in why
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ({"sources": {"mymem.py": "b"}}, 'not resumable: code of mymem.py was "a", is "b"'),
+        ({"sources": {}}, 'not resumable: code of mymem.py was "a", is "missing"'),
+        ({"system_version": "2"}, 'not resumable: system_version was null, is "2"'),
+    ],
+)
+def test_a_run_of_other_code_is_not_gone_on_with(tmp_path, other, says):
+    fields = {"sources": {"mymem.py": "a"}, "identity": {"system_version": "subject"}}
+    killed = kill(tmp_path, **fields)
+    assert taken(tmp_path, **fields) == killed.path
+    found, why = resumable(kept_runs(tmp_path), header(**{**fields, **other}))
+    assert found is None
+    assert why.endswith(says)
+    with pytest.raises(UsageError, match="not resumable"):
+        read_kept(killed.record, header(**{**fields, **other}))

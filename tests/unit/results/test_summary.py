@@ -272,7 +272,8 @@ def test_tokens_shown_are_a_mean_and_a_share_of_each_store():
     total = built(*lines, line(ERROR), line(CORRECT)).total
     assert (total.shown_tokens, total.shown_share) == (200, 0.2)
     assert built(line(CORRECT)).total.shown_tokens is None
-    assert built(line(CORRECT, shown_tokens=0, store_tokens=0)).total.shown_share == 0
+    empty = built(line(CORRECT, shown_tokens=0, store_tokens=0)).total
+    assert (empty.shown_tokens, empty.shown_share) == (0, None)  # nothing of nothing is no share
 
 
 @pytest.mark.parametrize(("shown", "warned"), [(500, False), (510, True)])
@@ -316,3 +317,18 @@ def test_doubts_of_stores_and_of_the_run_are_added_up():
 def test_a_doubt_that_affects_nothing_is_not_told():
     summary = built(line(CORRECT), refused(0))
     assert (summary.untrusted, summary.warnings) == (None, ())
+
+
+def test_what_the_judge_could_not_read_is_warned_of_and_still_trusted():
+    unread = {"verdict": UNGRADED, "decided_by": "storage", "storage": {"outcome": "ungraded", "label": "unread"}}
+    kept = {"verdict": CORRECT}
+    some = built(line(UNGRADED, facts=[kept, unread], held=None), line(NOT_STORED), line(CORRECT))
+    (said,) = [warning for warning in some.warnings if "English" in warning]
+    assert (
+        said
+        == "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL (1 of 3 questions)"
+    )
+    assert some.untrusted is None
+    lost = line(NOT_STORED, facts=[{"verdict": NOT_STORED}, unread])  # failed whatever the other fact is
+    assert not any("English" in warning for warning in built(lost).warnings)
+    assert not any("English" in warning for warning in built(line(CORRECT), line(UNGRADED)).warnings)

@@ -110,7 +110,7 @@ def test_other_yaml_is_refused(tmp_path, text):
     [
         (CASE + "date: 2026-13-45\n", "1: file: not YAML (ValueError: month must be in 1..12)"),
         (CASE + 'k: !!int ""\n', "1: file: not YAML (IndexError: "),
-        ("[" * 5000, "1: file: not a case (nested too deeply)"),
+        ("[" * 5000, "1: file: nested too deeply"),
         (CASE.replace("k: 3", "k: 10000000"), "15: k: got 10000000, expected: "),
     ],
 )
@@ -174,7 +174,15 @@ def test_a_value_that_is_nested_deeply(tmp_path):
 
 def test_a_case_that_holds_itself(tmp_path):
     error = fault_in(tmp_path, CASE.replace("answer: penicillin", "answer: &a [*a]"))
-    assert error.field == "answer"
+    assert (error.line, error.problem) == (8, "an alias (*) names a value that contains it")
+
+
+def test_aliases_that_multiply(tmp_path, monkeypatch):
+    lines = "".join(f"  - &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9))
+    error = fault_in(tmp_path, f"haystack:\n  - &a0 [x, x]\n{lines}{CASE}")
+    assert error.problem == "its aliases (*) repeat more than 100,000 values"
+    monkeypatch.setattr("pytest_memfail.reading.yaml_files.MOST_REPEATED", 0)
+    assert read(tmp_path, CASE), "without aliases a file may have any size"
 
 
 def test_k_of_5000_digits(tmp_path):

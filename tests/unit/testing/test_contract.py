@@ -514,6 +514,19 @@ def test_it_can_be_called_in_a_running_loop():
     assert asyncio.run(main()).outcome("round-trip") == "passed"
 
 
+@pytest.mark.parametrize("check", ["round-trip", "listing", "unicode"])
+def test_writes_that_look_refused_are_blamed_for_what_is_missing(check):
+    class Refusing(Sound):
+        asked = 0
+
+        def store_conversation(self, conversation):
+            self.asked += 1
+            return super().store_conversation(conversation) if self.asked % 2 else "Error: database is locked"
+
+    with pytest.raises(ContractError, match=r"looks like a\s+refusal\s+\('Error:\s+database\s+is\s+locked'\)"):
+        check_memory_system(Refusing, checks=check)
+
+
 def timed(form):
     """A sound system that lists its times in a form."""
 

@@ -7,13 +7,13 @@ from the data card.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_memfail.core import json_of
 from pytest_memfail.suites.memfail.row_models import (
     LETTERS,
     CoexistingRow,
@@ -62,7 +62,7 @@ OPTION_WORDS: Final = 2
 def declares_design(folder: Path) -> bool:
     """Return whether the folder declares this design."""
     try:
-        config = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
+        config = json_of((folder / "generation_config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(config, dict) and config.get("design") == DESIGN

@@ -122,8 +122,24 @@ def test_accuracy_and_target_precision_count_each_memory_once():
     sessions = [added(4, 6, 2, 4), added(1, 0, 1, 0), Outcome("added", "error")]
     assert value("accuracy", sessions) == 0.6
     assert value("precision", sessions) == 0.6667
-    assert MEASURES["accuracy"].of(sessions).note == "of 5"
+    assert MEASURES["accuracy"].of(sessions).note == "of 5, without 1 session that ended with an error"
+    assert MEASURES["accuracy"].of(sessions[:2]).note == "of 5"
     assert value("precision", [added(2, 1, 0, 0)]) == "no memory was added about what the points tell"
+
+
+def test_a_broken_reply_of_the_judge_is_not_a_memory_that_adds_nothing():
+    nothing, broken = Outcome("added", "correct", answer=Stage(metrics={"added": 0})), Outcome("added", "error")
+    assert value("accuracy", [nothing]) == "no memory was added"
+    assert value("accuracy", [nothing, broken]) == "1 of 2 sessions ended with an error"
+    assert value("precision", [broken, broken]) == "2 of 2 sessions ended with an error"
+    assert value("f1", [point(2), broken]) == "1 of 1 session ended with an error"
+
+
+def test_a_model_that_never_answered_gives_no_figure_of_the_memory():
+    assert value("update_correct", [BROKEN, BROKEN]) == "all 2 ended with an error"
+    assert value("recall", [point(None)]) == value("recall_valid", [point(None)]) == "all 1 ended with an error"
+    assert value("fmr", [distractor(None)]) == "all 1 ended with an error"
+    assert value("recall", [point(None), point(2)]) == 0.5  # as in the paper, which also has the figure without them
 
 
 def test_updates_are_what_a_search_shows():
@@ -165,9 +181,15 @@ def test_nothing_to_count_is_said_and_is_no_zero(name, text):
     assert value(name, []) == text
 
 
-def test_only_broken_replies_leave_nothing_valid():
-    assert value("recall", [point(None)]) == 0.0
-    assert value("recall_valid", [point(None)]) == "nothing to count"
+def test_errors_alone_are_no_zero():
+    assert value("recall", [point(None)]) == value("recall_valid", [point(None)]) == "all 1 ended with an error"
+    assert value("weighted_recall", [point(None), point(None)]) == "all 2 ended with an error"
+    assert value("fmr", [distractor(None)]) == "all 1 ended with an error"
+    asked = [point(2), added(1, 2, 1, 2), qa(None), qa(None)]  # the test-taker failed
+    assert [value(f"qa_{name}", asked) for name in ("correct", "hallucination", "omission")] == [
+        "all 2 ended with an error"
+    ] * 3
+    assert value("f1", [point(None), added(1, 2, 1, 2)]) == "all 1 ended with an error"
 
 
 @pytest.mark.parametrize(

@@ -230,3 +230,4 @@ def test_a_history_needs_an_answer():
         == "needs a model that answers: 1 of 2 have no answer"
     )
     assert of("tracking_partial", []).lacks == "no question"
+    assert of("tracking_partial", [Outcome("tracking", *RIGHT, reply="x")]).lacks == "no question"  # of no order

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import shutil
 import signal
@@ -15,7 +17,7 @@ import pytest
 
 from pytest_memfail.core import MemorySystemError, WrongTypeError
 from pytest_memfail.systems import yaml_system
-from pytest_memfail.systems.connectors.processes import LineProgram, said
+from pytest_memfail.systems.connectors.processes import OUTPUT_KEPT, LineProgram, Output, run_once, said
 from pytest_memfail.testing import check_memory_system
 
 ROOT = Path(__file__).parents[4]
@@ -91,6 +93,10 @@ def test_the_line_that_names_the_fault_is_quoted():
     assert said(["Traceback", "ValueError: no key", "", "Node.js v20.20.2"]) == ", on stderr 'ValueError: no key'"
     assert said(["starting", "out of memory"]) == ", on stderr 'out of memory'"
     assert said([]) == ""
+
+
+def test_the_answer_to_a_write_is_handed_on(use, talk):
+    assert use(command(), lambda system: system.store_conversation(talk("a", "The boat is blue."))) == {"id": 2}
 
 
 def test_a_late_answer_is_not_taken_for_that_of_the_next_request(use, talk, tmp_path):
@@ -197,3 +203,65 @@ def test_a_program_that_ignores_the_end_of_its_input_is_ended_with_its_children(
 
     pids = use("kind: command\ncommand: [PYTHON, stubborn.py]", work)
     assert wait_until_gone(pids) == []
+
+
+LEAVING = """
+import json, pathlib, subprocess, sys
+sleep = [sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"]
+inner = "import os, subprocess, sys, time; print(subprocess.Popen(sys.argv[1:]).pid, os.getpid(), flush=True); time.sleep(60)"
+child = subprocess.Popen([sys.executable, "-c", inner, *sleep], stdout=subprocess.PIPE, start_new_session=True, text=True)
+pathlib.Path("pids").write_text(child.stdout.readline())
+for line in sys.stdin:
+    print(json.dumps({"id": json.loads(line)["id"]}), flush=True)
+"""
+
+
+@pytest.fixture
+def leaving(tmp_path):
+    (tmp_path / "leaving.py").write_text(LEAVING)
+    yield lambda: [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    for pid in map(int, (tmp_path / "pids").read_text().split()):  # those that this test started
+        if is_running(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to the leash")
+def test_a_process_that_left_the_group_is_ended_too(leaving, use):
+    async def work(system):
+        return leaving()
+
+    pids = use("kind: command\ncommand: [PYTHON, leaving.py]", work)
+    assert len(pids) == 2
+    assert wait_until_gone(pids) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at /proc")
+def test_pipes_that_another_process_holds_open_are_closed(leaving, use, monkeypatch):
+    monkeypatch.setattr("pytest_memfail.systems.connectors.processes.leashed", list)  # as where nobody adopts orphans
+    monkeypatch.setattr("pytest_memfail.systems.connectors.processes.CLOSE_SECONDS", 0.2)
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", raised.append)
+
+    async def work(system):
+        return all(map(is_running, leaving()))
+
+    assert use("kind: command\ncommand: [PYTHON, leaving.py]", work)
+    gc.collect()
+    assert raised == []
+
+
+def test_of_what_a_program_prints_the_end_is_kept(tmp_path):
+    script = "import sys; [print('x' * 99_999, file=sys.stderr) for _ in range(50)]; sys.exit('the disk is full')"
+    kept = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pytest_memfail.systems.connectors.processes.said", lambda lines: kept.extend(lines) or "")
+        with pytest.raises(MemorySystemError, match="ended with exit code 1"):
+            asyncio.run(run_once("it", [sys.executable, "-c", script], tmp_path, b"", 20, {}))
+    assert kept[-1] == "the disk is full"
+    assert 60_000 < sum(map(len, kept)) <= OUTPUT_KEPT
+    flood = Output()
+    with flood.pipe() as file:
+        for _ in range(20):
+            file.write(b"y" * 99_999 + b"\n")
+    asyncio.run(flood.ended())
+    assert sum(map(len, flood.lines())) <= OUTPUT_KEPT

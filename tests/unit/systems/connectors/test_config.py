@@ -14,11 +14,37 @@ from pytest_memfail.systems.connectors.config import Command
 
 ROOT = Path(__file__).parents[4]
 
+HTTP = "kind: http\nwrite: {{}}\nsearch: {{}}\nlist: {{}}\n"
+BOMB = "  A0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"  A{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
+)
 FAULTS = {
     "kind: fils": "unknown kind in {file} 'fils'; did you mean 'files'?",
     "kind: [files]": "{file}: kind: got ['files'], expected one of files",
     "- kind: files": "{file}: got list, expected a mapping",
-    "kind: {": "{file}: not YAML: ",
+    "kind: {": "{file}:1: not YAML (",
+    "kind: files\n---\nkind: files": "{file}: got 2 documents (---), expected one mapping",
+    "kind: command\nenv: {{SINCE: 2024-02-30}}": "{file}:1: not YAML (ValueError: day",
+    "kind: files\nlines: !!int abc": "{file}:1: not YAML (ValueError: invalid literal",
+    f"kind: files\nlines: {'9' * 5000}": "{file}:1: not YAML (ValueError: Exceeds the limit",
+    "kind: command\ncommand: &a [python, *a]": "{file}:2: an alias (*) names a value that contains it",
+    "kind: command\nenv: &a\n  <<: *a": "{file}:2: an alias (*) names a value that contains it",
+    f"kind: {'[' * 5000}": "{file}:1: nested too deeply",
+    "kind: command\ncommand: x\nenv:\n" + BOMB: "{file}:1: its aliases (*) repeat more than 100,000 values",
+    "kind: files\nglob: '**x/*'": "{file}: glob: got '**x/*', expected a pattern of files",
+    "kind: files\nglob: '.'": "{file}: glob: got '.', expected a pattern of files",
+    'kind: files\nglob: "a\\0"': "{file}: glob: got 'a\\x00', expected a pattern",
+    'kind: command\ncommand: ["a\\0"]': "{file}: command.0: got 'a\\x00', expected a text without NUL",
+    'kind: command\ncommand: ["a\\ud800"]': "{file}: command.0: got half a character",
+    "kind: command\ncommand: x\nenv: {{'A=B': c}}": "{file}: env.A=B.[key]: expected the name of a variable, without =",
+    'kind: command\ncommand: x\nenv: {{A: "c\\0"}}': "{file}: env.A: expected a text without NUL",
+    f"{HTTP}url: http://x:999999": "{file}: url: got 'http://x:999999', expected an address (Port out of range",
+    f"{HTTP}url: 'http://x y'": "{file}: url: got 'http://x y', expected an address that begins",
+    f"{HTTP}url: http://x\nheaders: {{{{K: 'quiet harbour é'}}}}": "{file}: headers.K: expected a header's value on one",
+    f'{HTTP}url: http://x\nheaders: {{{{K: "a\\nb"}}}}': "{file}: headers.K: expected a header's value on one line",
+    f"{HTTP}url: http://x\nheaders: {{{{'K K': b}}}}": "{file}: headers.K K.[key]: expected the name of a header",
+    f"{HTTP}url: http://x\nopen: {{{{body: {{{{since: 2026-01-02}}}}}}}}": "{file}: open.body: got "
+    "{{'since': datetime.date(2026, 1, 2)}}, expected what JSON can hold; put quotes around a date",
     "kind: files\nretreive: first": "{file}: retreive: unknown key; did you mean 'retrieve'?",
     "kind: files\nlines: many": "{file}: lines: got 'many', expected",
     "kind: files\nlines: 0": "{file}: lines: got 0, expected greater than or equal to 1",
@@ -41,7 +67,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("text", FAULTS)
+@pytest.mark.parametrize("text", FAULTS, ids=lambda text: text[:40])
 def test_a_wrong_file_is_one_line_that_names_file_and_key(describe, text):
     path = describe(text.replace("{{", "{").replace("}}", "}"))
     with pytest.raises(UsageError) as caught:

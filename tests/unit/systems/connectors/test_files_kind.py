@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 import pytest
 
 from pytest_memfail.core import MemorySystemError
@@ -48,6 +51,7 @@ import json, pathlib, sys
 conversation = json.load(sys.stdin)
 if len(sys.argv) > 2:
     sys.exit("the disk is full")
+print("Error: busy")
 with open(pathlib.Path(sys.argv[1]) / "MEMORY.md", "a") as file:
     file.writelines(m["content"].upper() + "\\n" for m in conversation["messages"])
 """
@@ -57,7 +61,8 @@ def test_a_program_can_keep_the_files(use, talk, tmp_path):
     (tmp_path / "writer.py").write_text(WRITER)
 
     async def work(system):
-        await system.store_conversation(talk("a", "One.", "Two."))
+        said = await system.store_conversation(talk("a", "One.", "Two."))
+        assert said == "Error: busy", "a run looks at it for refusals"
         await system.store_conversation(talk("b", "Three."))
         return [entry["text"] for entry in await system.get_all_memories()]
 
@@ -81,3 +86,35 @@ def test_a_file_that_is_no_text_and_a_link_out_of_the_folder(use, talk, tmp_path
 
     with pytest.raises(MemorySystemError, match=r"the file 'binary\.md' is not UTF-8"):
         use("kind: files", work)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_snapshot_copies_nothing_from_outside_the_folder(use, talk, tmp_path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.md").write_text("outside")
+    folder = tmp_path / "store-1" / "memory"
+
+    async def work(system):
+        await system.store_conversation(talk("a", "The boat is blue."))
+        for name, aim in {"out": tmp_path / "outside", "gone": "/no/such/place", "loop": "."}.items():
+            (folder / name).symlink_to(aim)
+        (folder / "latest.md").symlink_to(folder / "00001-a.md")
+        os.mkfifo(folder / "pipe.md")
+        listed = await system.get_all_memories()
+        (tmp_path / "kept").mkdir()
+        await system.snapshot(tmp_path / "kept")
+        copied = sorted(path for path in (tmp_path / "kept").rglob("*.md") if not path.is_symlink())
+        assert [path.name for path in copied] == ["00001-a.md"]
+        assert (tmp_path / "kept" / "memory" / "out").is_symlink()
+        shutil.rmtree(folder)
+        folder.mkdir()
+        await system.restore(tmp_path / "kept")
+        assert await system.get_all_memories() == listed
+        assert len(listed) == 2, "a link within the folder is part of the memory"
+        assert (folder / "latest.md").resolve() == folder.resolve() / "00001-a.md"
+        shutil.rmtree(folder)
+        folder.symlink_to(tmp_path / "outside")
+        with pytest.raises(OSError, match="is a link, not a folder"):
+            await system.snapshot(tmp_path / "kept")
+
+    use("kind: files", work)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import importlib.util
 import json
 import socket
 import threading
+import time
+import zlib
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -213,3 +218,78 @@ def test_what_is_sent_keeps_its_types(service, use, talk):
         [[{"role": "user", "content": text}], f"at 2026-03-02T12:00:00+00:00 by user: {{{text}}}"]
         for text in ("One.", "Two.")
     ]
+
+
+@pytest.fixture
+def answering():
+    """`answering(work)` returns the text of a YAML file for a service that answers with `work(handler)`."""
+    servers = []
+
+    def start(work):
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"] or 0))
+                self.send_response(200)
+                work(self)
+
+            def log_message(self, *_):
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        return f"kind: http\nurl: http://127.0.0.1:{server.server_port}\nwrite: {{}}\nsearch: {{}}\nlist: {{}}\ntimeout: 20\n"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def body(content, encoding):
+    def send(handler):
+        handler.send_header("Content-Encoding", encoding)
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            handler.wfile.write(content)
+
+    return send
+
+
+LONG = b'["' + b"x" * (2 << 20) + b'"]'
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "said"),
+    [
+        (gzip.compress(LONG), "gzip", "more than 1 MiB; expected less"),
+        (zlib.compress(LONG), "deflate", "more than 1 MiB; expected less"),
+        (LONG, "identity", "more than 1 MiB; expected less"),
+        (b"[]", "br", "the encoding 'br'; expected gzip or deflate"),
+        (b"[]", "gzip", "a body that is not gzip, as its header says"),
+    ],
+)
+def test_a_body_is_read_up_to_a_limit(answering, use, monkeypatch, content, encoding, said):
+    monkeypatch.setattr("pytest_memfail.systems.connectors.http_service.REPLY_LIMIT", 1 << 20)
+    with pytest.raises(MemorySystemError, match=rf"^list: POST \S+ answered with {said}"):
+        use(answering(body(content, encoding)), lambda system: system.get_all_memories())
+
+
+def test_a_body_that_is_compressed_is_unpacked(answering, use):
+    assert (
+        use(answering(body(gzip.compress(b'["a"]'), "gzip")), lambda system: system.get_all_memories())[0]["text"]
+        == "a"
+    )
+
+
+def test_the_time_limit_is_that_of_the_whole_answer(answering, use):
+    def trickle(handler):
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            while True:  # until the client goes
+                handler.wfile.write(b" ")
+                time.sleep(0.02)
+
+    with pytest.raises(MemorySystemError, match=r"^list: POST \S+ had no answer within 0\.3 s"):
+        use(answering(trickle).replace("timeout: 20", "timeout: 0.3"), lambda system: system.get_all_memories())

@@ -61,6 +61,10 @@ for line in sys.stdin:
     if "id" not in request:
         continue
     method, parameters = request["method"], request.get("params", {})
+    if fault == "latin" and method == "tools/call":
+        sys.stdout.buffer.write(b'{"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "caf\\xe9"}]}}\\n')
+        sys.stdout.flush()
+        continue
     if fault == "prints" and method == "tools/call":
         print("loading the index ...", flush=True)
         time.sleep(30)
@@ -68,7 +72,13 @@ for line in sys.stdin:
         version = parameters["protocolVersion"]
         result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "notes", "version": "7"}}
     elif method == "tools/list":
-        result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in tools]}
+        listed = [{"name": name, "inputSchema": {"type": "object"}} for name in tools]
+        result = {"tools": listed}
+        if fault.startswith("pages"):
+            page = int(parameters.get("cursor", 0))
+            result = {"tools": listed[page % 3 : page % 3 + 1], "nextCursor": str(page + 1)}
+            if fault == "pages" and page == 2 or fault == "pages-again" and page > 2:
+                result["nextCursor"] = None if fault == "pages" else "1"
     elif method == "tools/call":
         result = call(parameters["name"], parameters.get("arguments", {}))
     else:
@@ -122,6 +132,10 @@ FAULTS = {
         MemorySystemError,
         r"the MCP server .*server\.py prints' printed 'loading the index \.\.\.' on stdout; expec",
     ),
+    "latin": (
+        MemorySystemError,
+        r"server\.py latin' printed .*caf\\+xe9.*, which is not UTF-8, on stdout; expected messages of the protocol only",
+    ),
     "refuses": (MemorySystemError, r"search: the tool 'find' answered with the error: no index"),
     "schema": (WrongTypeError, r"search: the pick 'memories' finds None in \{'results': \[\{'text'.*; expected a list"),
     "slow-start": (
@@ -142,6 +156,14 @@ def test_each_fault_is_an_error_of_one_line(stdio, use, talk, fault):
     with pytest.raises(kind, match=message) as caught:
         use(stdio(fault, more), work)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("fault", ["pages", "pages-again", "pages-for-ever"])
+def test_all_pages_of_tools_are_read_up_to_a_limit(stdio, use, fault):
+    async def work(system):
+        return [tool["function"]["name"] for tool in system.tools]
+
+    assert use(stdio(fault), work)[:3] == ["add", "find", "all"]
 
 
 def test_a_tool_that_the_server_lacks_is_named_with_those_it_has(stdio, use):
@@ -253,6 +275,15 @@ def test_a_reply_that_is_not_ok_is_an_error(stdio, use, talk):
 
     with pytest.raises(MemorySystemError, match=r"^write: got 'ok', expected a reply in which `starts_with\(@, 'sto"):
         use(text, work)
+
+
+def test_replies_to_writes_are_handed_on_unless_ok_has_checked_them(stdio, use, talk):
+    async def work(system):
+        return await system.store_conversation(talk("a", "The boat is blue.", " ", "The car is red."))
+
+    assert use(stdio(), work) == ["ok"]
+    assert use(f"{stdio()}each: message", work, "store-2") == ["ok", "ok"]
+    assert use(stdio().replace("write: {", "write: {ok: '@', "), work, "store-3") == []
 
 
 REPLIES = {

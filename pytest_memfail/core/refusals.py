@@ -1,0 +1,55 @@
+"""Replies to a write that look like a refusal: many memories report an error as text, or in a field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from pytest_memfail.core.errors import one_line
+
+REFUSED: Final = re.compile(r"\W*(error|exception|failed|failure)\b", re.IGNORECASE)
+FAULTS: Final = ("error", "errors", "isError", "is_error")
+"""Fields that have a value only where something failed."""
+SUCCESSES: Final = ("success", "ok", "written", "stored", "saved")
+"""Fields that are false where something failed."""
+BAD: Final = frozenset({"error", "failed", "failure"})
+"""Values of a field `status`."""
+INNER: Final = ("result", "results", "data", "message", "detail")
+"""Fields whose value may be the reply itself."""
+DEPTH: Final = 4
+MOST_ITEMS: Final = 100
+
+
+def refusal(reply: object) -> str | None:
+    """Return the part of a reply that looks like a refusal, on one line; None without one.
+
+    >>> refusal("Error storing memory: database is locked"), refusal({"id": 1, "error": None})
+    ("'Error storing memory: database is locked'", None)
+    """
+    try:
+        found = _refusal(reply, DEPTH)
+        return None if found is None else one_line(repr(found), 120)
+    except Exception:  # a value of the system's own may raise when it is looked at
+        return None
+
+
+def _refusal(reply: Any, depth: int) -> object | None:
+    if isinstance(reply, str):
+        return reply if REFUSED.match(reply) else None
+    if hasattr(type(reply), "__dataclass_fields__") or hasattr(type(reply), "model_fields"):
+        reply = getattr(reply, "__dict__", None)
+    inner: Iterable[Any] = ()
+    if isinstance(reply, dict):
+        if (
+            any(reply.get(name) for name in FAULTS)
+            or any(reply.get(name) is False for name in SUCCESSES)
+            or str(reply.get("status", "")).lower() in BAD
+        ):
+            return {name: reply[name] for name in reply if name in (*FAULTS, *SUCCESSES, "status", *INNER)}
+        inner = [reply[name] for name in INNER if name in reply]
+        if isinstance(content := reply.get("content"), list):  # of a tool of MCP; a text is that of the memory
+            inner = [*inner, *(part.get("text") for part in content if isinstance(part, dict))]
+    elif isinstance(reply, (list, tuple)):
+        inner = reply[:MOST_ITEMS]
+    return next((found for part in inner if depth and (found := _refusal(part, depth - 1)) is not None), None)

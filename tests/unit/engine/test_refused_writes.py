@@ -1,0 +1,67 @@
+"""Writes whose replies look like refusals: counted for each store, and never kept for a later run."""
+
+from __future__ import annotations
+
+import pytest
+from engine_fakes import Store, question, said, wait
+
+from pytest_memfail.core import Doubt, Ingest, Probe
+from pytest_memfail.hosting import Shelf, kept_in
+
+PLAN = (*(Ingest(said(i)) for i in range(4)), Probe((question(0),)))
+
+
+class Refusing(Store):
+    reply: object = {"success": False}
+
+    def store_conversation(self, conversation):
+        if conversation.id in ("c-1", "c-2"):
+            return self.reply
+        return super().store_conversation(conversation)
+
+    def snapshot(self, path):
+        (path / "texts").write_text("\n".join(self.texts))
+
+    def restore(self, path):
+        self.texts = (path / "texts").read_text().split("\n")
+
+
+def doubts(make_bench, system, shelf=None):
+    bench = make_bench()
+    run = bench.begin(system, PLAN, shelf=shelf)
+    bench.all(run)
+    return wait(run.finish()).doubts
+
+
+@pytest.mark.parametrize("reply", [{"success": False}, "Error: database is locked"])
+def test_refusals_are_counted_and_the_reply_is_quoted(make_bench, reply):
+    [doubt] = doubts(make_bench, type("Sync", (Refusing,), {"reply": reply}))
+    assert (doubt.kind, doubt.affected, doubt.of, doubt.unit, doubt.is_fatal) == ("refused", 2, 4, "write", True)
+    assert doubt.text == (
+        f"writes were answered with what looks like a refusal ({reply!r}): raise an exception in store_conversation()"
+    )
+
+
+def test_the_replies_of_async_systems_count_and_they_may_say_what_to_do(make_bench):
+    class Async(Refusing):
+        refused_writes = "declare `ok`"
+
+        async def store_conversation(self, conversation):
+            return [None, super().store_conversation(conversation)]
+
+    [doubt] = doubts(make_bench, Async)
+    assert doubt.affected == 2
+    assert doubt.text.endswith("({'success': False}): declare `ok`")
+
+
+def test_without_refusals_the_writes_count(make_bench):
+    assert doubts(make_bench, Store) == [Doubt("refused", "", 0, 4, "write", 0.1)]
+
+
+def test_a_store_with_refused_writes_is_not_kept(make_bench, tmp_path):
+    shelf = Shelf(tmp_path / "kept", "refusing", {})
+    for _ in range(2):
+        assert [doubt.affected for doubt in doubts(make_bench, Refusing, shelf)] == [2]
+    assert kept_in(shelf.folder) == 0
+    doubts(make_bench, type("Calm", (Refusing,), {"reply": None}), shelf)
+    assert kept_in(shelf.folder) == 1
