@@ -284,6 +284,7 @@ def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
 
 def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: str, answered: bool) -> Row:
     rate = success(tally, answered=answered, protocol=protocol)
+    n = rate.n if answered else tally.decided
     stores = [figures for figures in summary.stores if tally.name in (figures.name, TOTAL)]
     tokens, memories = [figures.tokens for figures in stores], sum(figures.memories for figures in stores)
     return Row(
@@ -292,11 +293,7 @@ def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: s
         record,
         tally.n,
         rate,
-        # the last failure is that of answers
-        {
-            name: wilson(tally.verdicts[name], rate.n if answered else tally.decided)
-            for name in FAILURES[: 3 + answered]
-        },
+        {name: wilson(tally.verdicts[name], n) for name in FAILURES[: 3 + answered]},  # the last is that of answers
         None if not memories or None in tokens else sum(t for t in tokens if t is not None) / memories,
         tally.facts_held,
         tally.shown_tokens,
@@ -367,8 +364,7 @@ def _difference(
 def _several_ks(records: Sequence[Loaded]) -> dict[str, list[int]]:
     """Return the values of k of each task that was asked at several, and of all such tasks together."""
     asked = {(question.group, question.k) for record in records for question in record.questions}
-    found = {name: sorted(k for other, k in asked if other == name) for name, _ in asked}
-    several = {name: ks for name, ks in found.items() if len(ks) > 1}
+    several = {n: ks for n, _ in asked if len(ks := sorted(k for name, k in asked if name == n)) > 1}
     return several | {TOTAL: sorted({k for ks in several.values() for k in ks})}
 
 
