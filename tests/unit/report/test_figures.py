@@ -60,13 +60,15 @@ def test_each_task_has_a_panel_over_k_and_a_bar_at_each_k(tmp_path):
         for i in range(3)
     ]
     paths = [str(write(tmp_path / f"{name}.jsonl", *lines, store(), k=[5, 10], system=name)) for name in ("one", "two")]
-    for name in ("x.svg", "x.html"):
+    for name in ("x.svg", "x.html", "x.md"):
         assert main(["report", *paths, "-o", str(tmp_path / name)]) == 0
     drawn = texts(tmp_path / "x.svg")
     assert re.findall(r"<!-- ([ab] k=\d+: \w+) -->", drawn) == [
         f"{task} k={k}: {name}" for task in ("a", "b") for name in ("one", "two") for k in (5, 10)
     ]
     assert re.findall(r"<!-- (a|b|all) -->", drawn) == ["a", "b", "all"]  # titles of panels
+    table = re.findall(r"^\| ((?:a|b|all) k=\d+) \| (\d) \|", texts(tmp_path / "x.md"), re.MULTILINE)
+    assert table == [(f"{t} k={k}", n) for t, n in (("a", "3"), ("b", "3"), ("all", "6")) for k in (5, 10)]
     page = texts(tmp_path / "x.html")
     plots = re.findall(r'aria-label="(\w+): correct % against k: (.*?)"', page)
     said = "one k=5 33.3 % [6, 79]; one k=10 66.7 % [21, 94]; two k=5 33.3 % [6, 79]; two k=10 66.7 % [21, 94]"
