@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, VACUOUS
 from pytest_memfail.records import Rate
-from pytest_memfail.results import HELD, SideBySide, Summary, Tally
+from pytest_memfail.report.compare import at_k, rows_by_k
+from pytest_memfail.results import HELD, Row, SideBySide, Summary, Tally
 
 COLOURS: Final = tuple(f"s{i}" for i in range(6))
 """The colours of records; verdicts have others."""
@@ -43,37 +44,48 @@ def colours(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
     return [(colour, seen[colour]) for colour in order if colour in seen]
 
 
-def bar(tally: Tally, *, answered: bool) -> dict[str, Any]:
+def at_each_k(summary: Summary) -> Iterator[tuple[str, Tally]]:
+    """Yield the figures of each task and of all, with their names; those of a task asked at several k for each of them."""
+    for tally in (*summary.tasks, summary.total):
+        at = {k: found[tally.name] for k, found in summary.by_k.items() if tally.name in found}
+        several = [(f"{tally.name} k={k}", found) for k, found in at.items()]
+        yield from several if len(several) > 1 else [(tally.name, tally)]
+
+
+def bar(name: str, tally: Tally, *, answered: bool) -> dict[str, Any]:
     """Return a task's verdicts as one stacked bar."""
     x = 0.0
     parts = []
-    for colour, name, count in segments(tally, answered=answered):
+    for colour, verdict, count in segments(tally, answered=answered):
         width = BAR * count / tally.n
-        parts.append({"x": x, "width": width, "colour": colour, "name": name, "count": count})
+        parts.append({"x": x, "width": width, "colour": colour, "name": verdict, "count": count})
         x += width
     said = ", ".join(f"{part['name']} {part['count']}" for part in parts)
-    return {"name": tally.name, "label": f"{tally.name}: {said}", "width": BAR, "parts": parts}
+    return {"name": name, "label": f"{name}: {said}", "width": BAR, "parts": parts}
 
 
-def by_k(found: SideBySide) -> dict[str, Any] | None:
-    """Return the plot of success against k, a line for each record; None if there is only one k."""
-    if not found.by_k:
-        return None
-    ks = sorted({k for _, k, _ in found.by_k})
+def by_k(found: SideBySide) -> list[dict[str, Any]]:
+    """Return a plot of success against k for each task that was asked at several, with a line for each record."""
+    return [_by_k(task, rates, found) for task, rates in rows_by_k(found).items()]
+
+
+def _by_k(task: str, rates_at: Mapping[tuple[int, int], Row], found: SideBySide) -> dict[str, Any]:
+    ks = sorted({k for _, k in rates_at})
     place = {k: LEFT + (WIDTH - LEFT - RIGHT) * (i + 0.5) / len(ks) for i, k in enumerate(ks)}
     series, said = [], []
     for record, label in enumerate(found.labels):
-        rates = [(k, rate) for i, k, rate in found.by_k if i == record]
+        rates = [(k, rates_at[record, k].success) for k in ks if (record, k) in rates_at]
         points = [_point(place[k], rate) for k, rate in rates if rate.value is not None]
         series.append(_series(record, label, points) | {"joined": True})
         said += [f"{label} k={k} {_said(rate)}" for k, rate in rates]
-    return _plot(f"{found.measure} % against k", "k", [(place[k], str(k)) for k in ks], series, said, found)
+    return _plot(f"{task}: {found.measure} % against k", "k", [(place[k], str(k)) for k in ks], series, said, found)
 
 
 def by_tokens(found: SideBySide) -> dict[str, Any] | None:
     """Return the plot of success against tokens per memory, a point for each record; None for one record."""
-    totals = {row.record: row for row in found.rows if row.task == "all"} or {row.record: row for row in found.rows}
-    points = [(row.tokens, row) for row in totals.values() if row.tokens is not None and row.success.value is not None]
+    # one task is its own total
+    totals = [row for row in found.rows if row.task == "all"] or found.rows
+    points = [(row.tokens, row) for row in totals if row.tokens is not None and row.success.value is not None]
     if len(found.labels) < 2 or not points:
         return None
     most = max(tokens for tokens, _ in points) * 1.1 or 1.0
@@ -83,7 +95,7 @@ def by_tokens(found: SideBySide) -> dict[str, Any] | None:
         label = found.labels[row.record]
         x = LEFT + (WIDTH - LEFT - RIGHT) * tokens / most
         series.append(_series(row.record, label, [_point(x, row.success)]))
-        said.append(f"{label}: {'≈' if row.approximate else ''}{tokens:.1f} tokens, {_said(row.success)}")
+        said.append(f"{at_k(label, row.k)}: {'≈' if row.approximate else ''}{tokens:.1f} tokens, {_said(row.success)}")
     return _plot(f"{found.measure} % against tokens per memory", "tokens per memory", ticks, series, said, found)
 
 

@@ -13,18 +13,22 @@ from pytest_memfail.report.tables import table
 from pytest_memfail.report.text import amount, tokens_each
 from pytest_memfail.results import OverSeeds, Row, SeedMean, Shift, SideBySide
 
+PER_MEMORY: Final = "tokens per memory"
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     "facts held %": lambda row: percent(row.facts_held),
     "tokens shown": lambda row: amount(row.shown_tokens, exact=not row.approximate),
     "% of the store": lambda row: amount(row.shown_share, 100),
     "abstention %": lambda row: "-" if row.abstention is None else percent(row.abstention),
-    "tokens per memory": lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
+    PER_MEMORY: lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
 }
 """The tables after the rates: title, and function that returns the cell of a task in a record."""
 
 
 def comparison(found: SideBySide) -> Iterator[str]:
-    """Yield the tables: verdict rates, facts held, tokens, abstention, paired tests, success by k."""
+    """Yield the tables: verdict rates, facts held, tokens, abstention, paired tests, success by k.
+
+    A task that was asked at several k has a row for each: together, its questions would count several times.
+    """
     letters = [chr(ord("A") + i) for i in range(len(found.labels))]
     for letter, label in zip(letters, found.labels, strict=True):
         yield f"{letter}  {one_line(label, 96)}"
@@ -34,19 +38,26 @@ def comparison(found: SideBySide) -> Iterator[str]:
     columns = list(found.rows[0].failures) if found.rows else []
     names = "".join(f"{name.removesuffix('_error').replace('_', ' '):<14}" for name in columns)
     wide = max(
-        [23, *(1 + len(row.task) for row in found.rows), *(1 + len(shift_name(found, one)) for one in found.shifts)]
+        [
+            23,
+            *(1 + len(at_k(row.task, row.k)) for row in found.rows),
+            *(1 + len(shift_name(found, one)) for one in found.shifts),
+        ]
     )
     yield f"{'% [95 % interval]':<{wide + 2}}{'n':>5} {found.measure:<16}{names}"
+    before = ""
     for row in found.rows:
         shares = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
-        name = row.task if row.record == 0 else ""
-        yield f"{name:<{wide}}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{shares}"
+        name = at_k(row.task, row.k)
+        yield f"{'' if name == before else name:<{wide}}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{shares}"
+        before = name
     for title, cell in BESIDE.items():
-        values = {(row.task, row.record): cell(row) for row in found.rows}
+        of_stores = title == PER_MEMORY  # the same at every k
+        values = {(row.task if of_stores else at_k(row.task, row.k), row.record): cell(row) for row in found.rows}
         if set(values.values()) == {"-"}:
             continue
-        tasks = dict.fromkeys(row.task for row in found.rows)
-        cells = {task: [values.get((task, i), "-") for i in range(len(letters))] for task in tasks}
+        names_at_k = dict.fromkeys(name for name, _ in values)
+        cells = {name: [values.get((name, i), "-") for i in range(len(letters))] for name in names_at_k}
         yield ""
         yield from _beside(title, letters, cells, wide + 1)
     yield ""
@@ -54,7 +65,7 @@ def comparison(found: SideBySide) -> Iterator[str]:
         [f"paired, {found.measure}", "n", "better", "worse", "p (exact, by row)"],
         [
             (
-                f"{flips.task if flips.record == 1 else '':<{wide}}{letters[0]}{letters[flips.record]}",
+                f"{at_k(flips.task, flips.k):<{wide}}{letters[0]}{letters[flips.record]}",
                 str(flips.n),
                 str(flips.better),
                 str(flips.worse),
@@ -74,11 +85,32 @@ def comparison(found: SideBySide) -> Iterator[str]:
         yield f"{'measures, paired':<{wide + 2}}{'clusters':>9}  difference [95 % interval, bootstrap over clusters]"
         for shift in found.shifts:
             yield f"{shift_name(found, shift):<{wide}}{letters[0]}{letters[shift.record]}{shift.clusters:>9}  {shift_text(shift)}"
-    if found.by_k:
+    if by_k := rows_by_k(found):
+        ks = sorted({k for rates in by_k.values() for _, k in rates})
         yield ""
-        yield f"{'by k':<8}{'k':>4}  {found.measure} %"
-        for record, k, rate in found.by_k:
-            yield f"{letters[record]:<8}{k:>4}  {percent(rate)}"
+        yield from table(
+            [f"{found.measure} % by k", *(f"k={k}" for k in ks)],
+            [
+                [f"{task:<{wide}}{letter}", *(percent(rates[i, k].success, 0) if (i, k) in rates else "-" for k in ks)]
+                for task, rates in by_k.items()
+                for i, letter in enumerate(letters)
+            ],
+            [wide + 2, *(14 for _ in ks)],
+        )
+
+
+def at_k(task: str, k: int | None) -> str:
+    """Return the name of a task, with its k if there are several."""
+    return task if k is None else f"{task} k={k}"
+
+
+def rows_by_k(found: SideBySide) -> dict[str, dict[tuple[int, int], Row]]:
+    """Return the rows of each task that was asked at several k, by record and k."""
+    by_k: dict[str, dict[tuple[int, int], Row]] = {}
+    for row in found.rows:
+        if row.k is not None:
+            by_k.setdefault(row.task, {})[row.record, row.k] = row
+    return by_k
 
 
 def beside_measures(found: SideBySide, letters: Sequence[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, escape_controls
 from pytest_memfail.records import Gate
 from pytest_memfail.report import charts
-from pytest_memfail.report.compare import BESIDE, percent, shift_name, shift_text
+from pytest_memfail.report.compare import BESIDE, at_k, percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
@@ -100,7 +100,7 @@ def html(records: Sequence[Loaded], earlier: Sequence[Sequence[str]] = ()) -> st
             for i, (record, name, summary) in enumerate(zip(records, names, summaries, strict=True))
         ],
         colours=charts.colours(summaries),
-        plots=[plot for plot in (charts.by_k(found), charts.by_tokens(found)) if plot is not None],
+        plots=[*charts.by_k(found), *filter(None, [charts.by_tokens(found)])],
         beside=_beside(found) if len(names) > 1 else (),
         earlier=Table("Kept runs of this system, oldest first", EARLIER, earlier, left=EARLIER, tall=True)
         if len(earlier) > 1
@@ -145,7 +145,11 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         ],
         "repeats": record.repeats,
         "steadiness": [sentence for sentence in map(steadiness, summary.tasks) if sentence],
-        "bars": [charts.bar(tally, answered=summary.answered) for tally in summary.tasks],
+        "bars": [
+            charts.bar(name, tally, answered=summary.answered)
+            for name, tally in charts.at_each_k(summary)
+            if tally.name != summary.total.name
+        ],
         "gate": None if summary.gate is None else _gate(summary.gate),
     }
 
@@ -155,10 +159,10 @@ def _rates(record: Loaded, summary: Summary) -> Table:
     columns = occurring(summary.total)
     figures, exact = {f.name: f for f in summary.stores}, summary.approximate is None
 
-    def row(tally: Tally) -> list[str]:
+    def row(name: str, tally: Tally) -> list[str]:
         store = figures.get(tally.name)
         return [
-            tally.name,
+            name,
             str(tally.n),
             percent(success(tally, answered=summary.answered, protocol=record.protocol)),
             percent(tally.facts_held),
@@ -174,7 +178,7 @@ def _rates(record: Loaded, summary: Summary) -> Table:
     return Table(
         f"{measure} in %, counts of the verdicts, what the stores hold",
         ("task", "n", f"{measure} %", *beside, *counted, "memories", "tokens each"),
-        [row(tally) for tally in (*summary.tasks, summary.total)],
+        [row(name, tally) for name, tally in charts.at_each_k(summary)],
         label="Rates by task",
         total=True,
     )
@@ -205,7 +209,7 @@ def _beside(found: SideBySide) -> list[Table]:
     failures = list(found.rows[0].failures) if found.rows else []
     rates = [
         [
-            row.task,
+            at_k(row.task, row.k),
             found.labels[row.record],
             str(row.n),
             percent(row.success),
@@ -214,7 +218,10 @@ def _beside(found: SideBySide) -> list[Table]:
         ]
         for row in found.rows
     ]
-    flips = [[f.task, found.labels[f.record], str(f.n), str(f.better), str(f.worse), p_value(f.p)] for f in found.flips]
+    flips = [
+        [at_k(f.task, f.k), found.labels[f.record], str(f.n), str(f.better), str(f.worse), p_value(f.p)]
+        for f in found.flips
+    ]
     return [
         Table(
             "Rates in % of the questions decided",

@@ -10,7 +10,8 @@ from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, counted, one_line
 from pytest_memfail.records import Comparison, Gate, QuestionRecord
-from pytest_memfail.report.compare import percent, shift_name, shift_text
+from pytest_memfail.report.charts import at_each_k
+from pytest_memfail.report.compare import at_k, percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.suites import suite_sentences
@@ -67,15 +68,16 @@ def _overview(record: Loaded) -> Iterator[str]:
     names = [f"{measure} %", "facts held %", "tokens shown (% of the store)", *(c.replace("_", " ") for c in columns)]
     yield "| task | n | " + " | ".join(names) + " |"
     yield "| --- |" + " ---: |" * (len(names) + 1)
-    tallies = [*summary.tasks[:MAX_ROWS], *([summary.total] if len(summary.tasks) > 1 else [])]
-    for tally in tallies:
+    rows = list(at_each_k(summary))
+    of_tasks = [row for row in rows if row[1].name != summary.total.name]
+    for name, tally in [*of_tasks[:MAX_ROWS], *(rows[len(of_tasks) :] if len(summary.tasks) > 1 else [])]:
         tokens = f"{amount(tally.shown_tokens, exact=summary.approximate is None)} ({amount(tally.shown_share, 100)})"
-        cells = [percent(tally.facts_held), tokens, *(str(tally.verdicts[name]) for name in columns)]
+        cells = [percent(tally.facts_held), tokens, *(str(tally.verdicts[verdict]) for verdict in columns)]
         rate = success(tally, answered=summary.answered, protocol=record.protocol)
-        yield f"| {plain(tally.name)} | {tally.n} | " + " | ".join([percent(rate), *cells]) + " |"
-    if len(summary.tasks) > MAX_ROWS:
+        yield f"| {plain(name)} | {tally.n} | " + " | ".join([percent(rate), *cells]) + " |"
+    if len(of_tasks) > MAX_ROWS:
         yield ""
-        yield f"and {counted(len(summary.tasks) - MAX_ROWS, 'more task')}"
+        yield f"and {counted(len(of_tasks) - MAX_ROWS, 'more task' if not summary.by_k else 'more row')}"
     for line in suite_sentences(summary)[:MAX_MEASURES]:
         yield ""
         yield plain(line)
@@ -137,7 +139,8 @@ def _beside(found: SideBySide) -> Iterator[str]:
     yield "| --- | ---: | ---: | ---: | ---: |"
     totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
     for flips in totals[:MAX_ROWS]:
-        yield f"| {plain(found.labels[flips.record])} | {flips.n} | {flips.better} | {flips.worse} | {p_value(flips.p)} |"
+        name = plain(at_k(found.labels[flips.record], flips.k))
+        yield f"| {name} | {flips.n} | {flips.better} | {flips.worse} | {p_value(flips.p)} |"
     for shift in found.shifts[:MAX_MEASURES]:
         name = f"{shift_name(found, shift)} of {found.labels[shift.record]}"
         yield f"- {plain(name)}: {plain(shift_text(shift))} over {shift.clusters} clusters"

@@ -188,6 +188,7 @@ class FlipsModel(_Model):
     """The first record compared with another, on the questions decided in both."""
 
     task: str
+    k: int | None = Field(description="null: questions of all k, or each record has one k")
     record: int = Field(ge=1, description="index in records")
     n: int
     worse: int
@@ -209,8 +210,9 @@ class ShiftModel(_Model):
 
 
 class KModel(_Model):
-    """Success over all tasks with one k."""
+    """Success of a task, or of all, with one of several k."""
 
+    task: str
     record: int = Field(ge=0)
     k: int
     success: RateModel
@@ -235,7 +237,8 @@ def summary_json(records: Sequence[Loaded]) -> str:
         generator=f"pytest-memfail {__version__}",
         records=[_record(record, label) for record, label in zip(records, labels(records), strict=True)],
         paired=[
-            FlipsModel(task=f.task, record=f.record, n=f.n, worse=f.worse, better=f.better, p=f.p) for f in found.flips
+            FlipsModel(task=f.task, k=f.k, record=f.record, n=f.n, worse=f.worse, better=f.better, p=f.p)
+            for f in found.flips
         ],
         measures_paired=[_shift(shift) for shift in found.shifts],
         by_k=_by_k(found),
@@ -265,7 +268,11 @@ def _shift(shift: Shift) -> ShiftModel:
 
 
 def _by_k(found: SideBySide) -> list[KModel]:
-    return [KModel(record=i, k=k, success=_rate(rate)) for i, k, rate in found.by_k]
+    return [
+        KModel(task=row.task, record=row.record, k=row.k, success=_rate(row.success))
+        for row in found.rows
+        if row.k is not None
+    ]
 
 
 def _record(record: Loaded, label: str) -> RecordModel:

@@ -150,9 +150,11 @@ HELD: Final = "memory held"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A task in one record."""
+    """A task in one record, at one k if there are several."""
 
     task: str
+    k: int | None
+    """None if the task was asked at a single k in all records."""
     record: int
     n: int
     success: Rate
@@ -177,6 +179,7 @@ class Flips:
     """A task in the first record and in another, over the questions decided in both."""
 
     task: str
+    k: int | None
     record: int
     n: int
     worse: int
@@ -211,8 +214,6 @@ class SideBySide:
     """The measure of success: `correct`, or `memory held` if a run has no answers."""
     rows: tuple[Row, ...]
     flips: tuple[Flips, ...]
-    by_k: tuple[tuple[int, int, Rate], ...]
-    """Record, k and success over all tasks; only if there are several k."""
     notes: tuple[str, ...]
     """Differences between the runs that may explain different rates."""
     suites: tuple[tuple[int, SuiteRecord], ...] = ()
@@ -237,23 +238,26 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
     answered = all(summary.answered for summary in summaries)
     tasks = list(dict.fromkeys(tally.name for summary in summaries for tally in summary.tasks))
     names = [*tasks, *([TOTAL] if len(tasks) > 1 else [])]
-    several = len({k for record in records for k in record.ks}) > 1
+    ks = _several_ks(records)
+    at: dict[tuple[int, int | None], Summary] = {
+        (i, k): run.summary_of(q for q in run.questions if q.k == k) for i, run in enumerate(records) for k in ks[TOTAL]
+    }
     return SideBySide(
         labels=tuple(labels(records)),
         measure=CORRECT if answered else HELD,
         rows=tuple(
-            _row(tally, i, summaries[i], records[i].protocol, answered)
+            _row(tally, k, i, summaries[i], records[i].protocol, answered)
             for name in names
+            for k in ks.get(name) or (None,)
             for i in range(len(records))
-            if (tally := summaries[i].tally(name)) is not None
+            if (tally := at.get((i, k), summaries[i]).tally(name)) is not None and tally.n
         ),
         flips=tuple(
             flips
             for name in names
             for i in range(1, len(records))
-            if (flips := _flips(name, i, records[0], records[i], answered)) is not None
+            for flips in _flips(name, ks.get(name) or (None,), i, records, answered)
         ),
-        by_k=tuple(_by_k(records, answered)) if several else (),
         notes=tuple(_notes(records)),
         suites=tuple((i, suite) for i, summary in enumerate(summaries) for suite in summary.suites),
         shifts=tuple(shift for i in range(1, len(records)) for shift in _shifts(i, records[0], records[i])),
@@ -278,16 +282,18 @@ def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
     return tally.correct if protocol == "paper" else tally.correct_without_vacuous
 
 
-def _row(tally: Tally, record: int, summary: Summary, protocol: str, answered: bool) -> Row:
+def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: str, answered: bool) -> Row:
     rate = success(tally, answered=answered, protocol=protocol)
+    n = rate.n if answered else tally.decided
     stores = [figures for figures in summary.stores if tally.name in (figures.name, TOTAL)]
     tokens, memories = [figures.tokens for figures in stores], sum(figures.memories for figures in stores)
     return Row(
         tally.name,
+        k,
         record,
         tally.n,
         rate,
-        {name: wilson(tally.verdicts[name], rate.n if answered else tally.decided) for name in _columns(answered)},
+        {name: wilson(tally.verdicts[name], n) for name in FAILURES[: 3 + answered]},  # the last is that of answers
         None if not memories or None in tokens else sum(t for t in tokens if t is not None) / memories,
         tally.facts_held,
         tally.shown_tokens,
@@ -297,13 +303,9 @@ def _row(tally: Tally, record: int, summary: Summary, protocol: str, answered: b
     )
 
 
-def _columns(answered: bool) -> tuple[str, ...]:
-    return FAILURES if answered else FAILURES[:3]
-
-
-def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool) -> Flips | None:
+def _flips(task: str, ks: Sequence[int | None], i: int, runs: Sequence[Loaded], answered: bool) -> Iterator[Flips]:
     # with one k each, questions are paired across k: k itself is then compared
-    by_question = len(first.ks) == len(other.ks) == 1
+    by_question = len(runs[0].ks) == len(runs[i].ks) == 1
     before, after = (
         {
             (*question.key[:3], 0 if by_question else question.k): (question, came_out)
@@ -311,17 +313,17 @@ def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool)
             if task in (question.group, TOTAL)
             and (came_out := succeeded(question, answered=answered, protocol=loaded.protocol)) is not None
         }
-        for loaded in (first, other)
+        for loaded in (runs[0], runs[i])
     )
     changes = {(True, False): "worse", (False, True): "better"}
     pairs = [
         Pair(before[key][0], after[key][0], changes.get((before[key][1], after[key][1]), "same"))
         for key in before.keys() & after.keys()
     ]
-    if not pairs:
-        return None
-    paired = _paired(task, pairs, one_sided=False)
-    return Flips(task, record, paired.n, paired.worse, paired.better, paired.p)
+    for k in (None,) if by_question else ks:
+        if at := [pair for pair in pairs if k in (None, pair.new.k)]:
+            paired = _paired(task, at, one_sided=False)
+            yield Flips(task, k, i, paired.n, paired.worse, paired.better, paired.p)
 
 
 def _shifts(record: int, first: Loaded, other: Loaded) -> Iterator[Shift]:
@@ -359,11 +361,11 @@ def _difference(
     return of
 
 
-def _by_k(records: Sequence[Loaded], answered: bool) -> Iterator[tuple[int, int, Rate]]:
-    for i, record in enumerate(records):
-        for k in record.ks:
-            summary = record.summary_of(question for question in record.questions if question.k == k)
-            yield i, k, success(summary.total, answered=answered, protocol=record.protocol)
+def _several_ks(records: Sequence[Loaded]) -> dict[str, list[int]]:
+    """Return the values of k of each task that was asked at several, and of all such tasks together."""
+    asked = {(question.group, question.k) for record in records for question in record.questions}
+    several = {n: ks for n, _ in asked if len(ks := sorted(k for name, k in asked if name == n)) > 1}
+    return several | {TOTAL: sorted({k for ks in several.values() for k in ks})}
 
 
 def _notes(records: Sequence[Loaded]) -> Iterator[str]:

@@ -79,11 +79,8 @@ def over_seeds(records: Sequence[Loaded]) -> OverSeeds:
         for i, group in enumerate(groups):
             rates, facts = _rates(group, task, answered)
             apart = [rate - first[seed] for seed, rate in rates.items() if seed in first]
-            rows.append(
-                SeedRow(
-                    task, names[i], seed_mean(list(rates.values())), seed_mean(facts), seed_mean(apart) if i else None
-                )
-            )
+            difference = seed_mean(apart) if i else None
+            rows.append(SeedRow(task, names[i], seed_mean(list(rates.values())), seed_mean(facts), difference))
     return OverSeeds("correct" if answered else HELD, tuple(rows))
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from pytest_memfail.core import Conversation, Task
 from pytest_memfail.reading import digest
-from pytest_memfail.suites.memfail import MODULES, rows_of_memfail, shipped_data
+from pytest_memfail.suites.memfail import MODULES, files_of_memfail, shipped_data
 
 FILES: Final = ("*.yaml", "*.yml", "*.json", "*.jsonl")
 """The file patterns of conversations in a folder."""
@@ -65,12 +65,11 @@ class HaystackFinder:
 
     def _task(self, name: str) -> Task:
         if name not in self._tasks:
-            file = f"{name}.csv"
-            data = None if self._data is None else rows_of_memfail(self._data)
-            folder = data if data is not None and (data / file).is_file() else shipped_data()
+            own = {} if self._data is None else files_of_memfail(self._data)
+            path = own.get(name, shipped_data() / f"{name}.csv")
             module = MODULES[name]
             # always the layout of `ours`: no protocol is published for custom cases
-            self._tasks[name] = module.build(name, module.read(folder / file), "ours", self._seed)
+            self._tasks[name] = module.build(name, module.read(path), "ours", self._seed)
         return self._tasks[name]
 
     def around(self, own: Sequence[Conversation], hay: Sequence[Conversation], key: str) -> list[Conversation]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import Folders, Suite, SuiteRequest, Task, UnknownNameError, UsageError, escape_controls
-from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, Protocol, rows_of_memfail, shipped_data
+from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, Protocol, files_of_memfail, shipped_data
 from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sample_stores
 
 MEMFAIL: Final = "memfail"
@@ -130,10 +130,11 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
         names += _names_of(one)
     wanted = _match(request.patterns, names, chosen)
     tasks = []
+    files = _files(request) if set(wanted) & set(of_memfail) else {}
     for name in wanted:
         if name in given:
             tasks.append(_limited(given[name], request))
-        elif name in of_memfail and (found := _of_memfail(name, request)) is not None:
+        elif name in of_memfail and (found := _of_memfail(name, files, request)) is not None:
             tasks.append(_limited(found, request))
     for one in request.suites:
         if one.suite is None or not set(_names_of(one)) & set(wanted):
@@ -176,17 +177,21 @@ def _match(patterns: Sequence[str], names: Sequence[str], chosen: dict[str, Chos
         raise
 
 
-def _of_memfail(name: str, request: TaskRequest) -> Task | None:
-    folder = rows_of_memfail(request.folder(MEMFAIL) or shipped_data())
-    path = folder / f"{name}.csv"
+def _files(request: TaskRequest) -> dict[str, Path]:
+    folder = request.folder(MEMFAIL) or shipped_data()
     if not folder.is_dir():
         raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
-    if not path.is_file():
-        if name not in request.patterns and any((folder / f"{other}.csv").is_file() for other in TASK_NAMES):
+    return files_of_memfail(folder)
+
+
+def _of_memfail(name: str, files: Mapping[str, Path], request: TaskRequest) -> Task | None:
+    if name not in files:
+        if files and name not in request.patterns:
             return None  # a folder may hold only some tasks, but the named ones must be there
-        raise UsageError(f"no rows of the task {name!r}: {path} is missing (--memfail-data names the folder)")
+        missing = (request.folder(MEMFAIL) or shipped_data()) / f"{name}.csv"
+        raise UsageError(f"no rows of the task {name!r}: {missing} is missing (--memfail-data names the folder)")
     module = MODULES[name]
-    task: Task = module.build(name, module.read(path), request.protocol, request.seed)
+    task: Task = module.build(name, module.read(files[name]), request.protocol, request.seed)
     return task
 
 

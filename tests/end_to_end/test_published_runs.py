@@ -68,6 +68,6 @@ def test_the_paper_protocol_runs_on_the_published_rows(run_pytest: Run, publishe
         "--memfail-tasks=long_hop,coex*",
     )
     stores = {line["task"]: line for line in done.record if line["type"] == "store"}
-    assert stores["coexisting_facts"]["conversations"] == 34
+    assert stores["coexisting_facts"]["conversations"] == 340
     assert stores["long_hop"]["conversations"] == 274
     assert done.counts()["error"] == 0

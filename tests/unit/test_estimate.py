@@ -107,10 +107,12 @@ def test_a_suite_says_what_it_stores(capsys):
     assert any(line.startswith("answer by gpt-4o-mini") for line in lines)
 
 
-def test_a_text_that_stores_share_is_counted_once():
+def test_a_text_counts_as_often_as_it_is_stored():
     talk = Conversation("c", (Message("user", "The door is teal."),))
     other = Conversation("d", (Message("user", "The gate is red."), Message("assistant", "The door is teal.")))
-    plans = (StorePlan("a", (Ingest(talk),)), StorePlan("b", (Ingest(talk), Ingest(other))))
+    twice = Conversation("e", (*other.messages, Message("user", "The gate is red.")))
+    plans = (StorePlan("a", (Ingest(talk),)), StorePlan("b", (Ingest(talk), Ingest(twice))))
     task = Task("t", (), plans, {}, "MIT", "")
-    assert stored([task, task]) == Stored(4, 6, count_tokens(["The door is teal.", "The gate is red."]))
+    door, gate = (count_tokens([message.content]) for message in other.messages[::-1])
+    assert stored([task, task]) == Stored(4, 6, 2 * (3 * door + 2 * gate))
     assert str(Stored(1200, 1, 8_460_000)) == "1,200 stores, 1 conversations, 8.5 M tokens"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_memfail.suites.memfail.files import files_by_name, files_of_memfail
 from pytest_memfail.suites.memfail.kinds import MEMFAIL_ANSWERS, MEMFAIL_KINDS
 from pytest_memfail.suites.memfail.layout import PROTOCOLS, Protocol, by_digest
 from pytest_memfail.suites.memfail.row_models import ID_PATTERN, LETTERS, MODELS, Text
@@ -10,7 +11,6 @@ from pytest_memfail.suites.memfail.tasks import (
     MEMFAIL_TASKS,
     MODULES,
     TASK_NAMES,
-    rows_of_memfail,
     task_of_row,
     task_of_rows,
 )
@@ -28,7 +28,8 @@ __all__ = [
     "Protocol",
     "Text",
     "by_digest",
-    "rows_of_memfail",
+    "files_by_name",
+    "files_of_memfail",
     "shipped_data",
     "shipped_sample",
     "task_of_row",

@@ -20,29 +20,23 @@ def read(path: Path) -> Rows[CoexistingRow]:
 
 
 def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed: int) -> Task:
-    """Return the task with one statement per conversation and one question per row.
-
-    Under `paper`, a conversation holds ten statements, never two of one row.
-    """
+    """Return the task with one statement per conversation and one question per row."""
     n = len(rows.rows)
     pairs = [(i, j) for i, row in enumerate(rows.rows) for j in range(len(row.preference_facts))]
     if protocol == "paper":
         rng = random.Random(seed)
         rng.shuffle(pairs)
-        groups = layout.first_fit(pairs, layout.PAPER_FACTS_PER_CONVERSATION)
         asked = list(range(n))
         rng.shuffle(asked)
     else:
-        groups = [[pair] for pair in layout.by_digest(pairs, seed, [f"store:{rows.ids[i]}:{j}" for i, j in pairs])]
+        pairs = layout.by_digest(pairs, seed, [f"store:{rows.ids[i]}:{j}" for i, j in pairs])
         asked = layout.by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
-    conversations = []
-    home = {}
-    for day, group in enumerate(groups):
-        key = ",".join(f"{rows.ids[i]}:{j}" for i, j in group)
-        texts = [rows.rows[i].preference_facts[j] for i, j in group]
-        stored = layout.conversation(f"{name}:{key}", texts, None if protocol == "paper" else day)
-        conversations.append(stored)
-        home.update(dict.fromkeys(group, stored))
+    conversations = {
+        (i, j): layout.conversation(
+            f"{name}:{rows.ids[i]}:{j}", [rows.rows[i].preference_facts[j]], None if protocol == "paper" else day
+        )
+        for day, (i, j) in enumerate(pairs)
+    }
     evidence, questions = {}, []
     for i in asked:
         row, row_id = rows.rows[i], rows.ids[i]
@@ -55,7 +49,7 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
                 task=name,
                 text=fact,
                 source=fact,
-                conversation_id=home[i, j].id,
+                conversation_id=conversations[i, j].id,
                 preference=preference,
                 category=row.preference_category,
                 siblings=tuple(row.preference_facts[:j] + row.preference_facts[j + 1 :]),
@@ -80,7 +74,7 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
     return Task(
         name=name,
         targets=(NOT_STORED, NOT_RETRIEVED),
-        stores=layout.single_store(name, conversations, questions),
+        stores=layout.single_store(name, list(conversations.values()), questions),
         evidence=evidence,
         licence=LICENCE,
         data_hash=rows.sha256,

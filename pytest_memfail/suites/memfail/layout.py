@@ -18,7 +18,6 @@ from pytest_memfail.reading import digest
 Protocol = Literal["ours", "paper"]
 PROTOCOLS: Final = ("ours", "paper")
 
-PAPER_FACTS_PER_CONVERSATION: Final = 10
 PAPER_FACT_SALT: Final = 0xF1AC
 PAPER_QUESTION_SALT: Final = 0x5EED
 FIRST_DAY: Final = datetime(2025, 1, 6, 9, 0, tzinfo=timezone.utc)
@@ -38,24 +37,6 @@ def paper_rows(n: int, seed: int) -> tuple[list[int], random.Random]:
     order = list(range(n))
     rng.shuffle(order)
     return order, rng
-
-
-def first_fit(pairs: Sequence[tuple[int, int]], size: int) -> list[list[tuple[int, int]]]:
-    """Pack (row, fact) pairs into groups of at most `size`, never two facts of a row; take the first group that
-    fits.
-    """
-    groups: list[list[tuple[int, int]]] = []
-    rows: list[set[int]] = []
-    for row, fact in pairs:
-        for group, held in zip(groups, rows, strict=True):
-            if len(group) < size and row not in held:
-                group.append((row, fact))
-                held.add(row)
-                break
-        else:
-            groups.append([(row, fact)])
-            rows.append({row})
-    return groups
 
 
 def conversation(key: str, texts: Sequence[str], day: int | None) -> Conversation:

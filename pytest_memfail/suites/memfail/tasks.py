@@ -32,13 +32,6 @@ TASK_NAMES: Final = tuple(MODULES)
 MEMFAIL_TASKS: Final = TASK_NAMES[:5]
 
 
-def rows_of_memfail(folder: Path) -> Path:
-    """Return the folder of the rows in a user's folder: the folder itself or its subfolder `memfail`."""
-    own = folder / "memfail"
-    holds = {place: any((place / f"{name}.csv").is_file() for name in MODULES) for place in (folder, own)}
-    return own if holds[own] and not holds[folder] else folder
-
-
 def task_of_row(name: str, row: Mapping[str, Any], protocol: Protocol, file: Path, line: int) -> Task:
     """Return the task of a single row, with its cells as text or as values.
 

@@ -47,7 +47,7 @@ def test_rates_with_intervals_and_a_paired_test(pair):
     (flips,) = found.flips
     assert (flips.n, flips.worse, flips.better) == (10, 6, 1)
     assert flips.p == pytest.approx(binomtest(1, 7, 0.5).pvalue)
-    assert found.by_k == ()
+    assert {row.k for row in found.rows} == {None}
 
 
 def test_nothing_flips(pair):
@@ -75,10 +75,58 @@ def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
     assert (found.flips[0].n, found.flips[0].worse) == (1, 1)
 
 
-def test_success_by_k(tmp_path):
-    lines = [question(i, "correct" if i < k // 5 else "not_retrieved", k=k) for k in (5, 10) for i in range(4)]
-    found = side_by_side(load(write(tmp_path / "a.jsonl", *lines, store(), k=[5, 10])))
-    assert found.by_k == ((0, 5, wilson(1, 4)), (0, 10, wilson(2, 4)))
+def by_k(folder, name, times, tasks=("t",)):
+    """A record of four questions of each task, each at two k, of which a larger k gets more right."""
+    lines = [
+        question(i, "correct" if i < times * k // 5 else "not_retrieved", k=k, task=task)
+        for task in tasks
+        for k in (5, 10)
+        for i in range(4)
+    ]
+    return write(folder / name, *lines, *(store(task=task) for task in tasks), k=[5, 10], system=name[0])
+
+
+def test_each_k_of_a_task_counts_its_questions_once(tmp_path):
+    found = side_by_side(load(by_k(tmp_path, "a.jsonl", 1), by_k(tmp_path, "b.jsonl", 2)))
+    assert [(row.task, row.k, row.record, row.n, row.success) for row in found.rows] == [
+        ("t", 5, 0, 4, wilson(1, 4)),
+        ("t", 5, 1, 4, wilson(2, 4)),
+        ("t", 10, 0, 4, wilson(2, 4)),
+        ("t", 10, 1, 4, wilson(4, 4)),
+    ]
+    assert [(flips.k, flips.n, flips.better) for flips in found.flips] == [(5, 4, 1), (10, 4, 2)]
+
+
+def test_tasks_and_their_total_are_compared_at_each_k(tmp_path, capsys):
+    paths = [by_k(tmp_path, name, times, ("one", "two")) for name, times in (("a.jsonl", 1), ("b.jsonl", 2))]
+    found = side_by_side(load(*paths))
+    assert {(row.task, row.k): row.n for row in found.rows} == {
+        ("one", 5): 4, ("one", 10): 4, ("two", 5): 4, ("two", 10): 4, ("all", 5): 8, ("all", 10): 8,
+    }  # fmt: skip
+    assert main(["compare", *map(str, paths)]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 100
+    table = out[out.index("correct % by k") :].splitlines()
+    assert [line.split() for line in table[:3]] == [
+        ["correct", "%", "by", "k", "k=5", "k=10"],
+        ["one", "A", "25", "[5,", "70]", "50", "[15,", "85]"],
+        ["one", "B", "50", "[15,", "85]", "100", "[51,", "100]"],
+    ]
+    assert out.count("\none k=5 ") == 3  # rates, facts held, paired test
+    assert "k=" not in out.partition("tokens per memory")[2].partition("\n\n")[0]  # the same at every k
+
+
+def test_a_task_of_one_k_is_not_split_by_that_of_others(tmp_path):
+    lines = [question(i, "correct", k=k, task="a") for k in (5, 10) for i in range(2)]
+    fixed = [question(i, "correct", k=20, task="b") for i in range(2)]
+    found = side_by_side(load(write(tmp_path / "a.jsonl", *lines, *fixed, store(), k=[5, 10])))
+    assert [(row.task, row.k, row.n) for row in found.rows] == [
+        ("a", 5, 2),
+        ("a", 10, 2),
+        ("b", None, 2),
+        ("all", 5, 2),
+        ("all", 10, 2),
+    ]
 
 
 def test_records_of_one_k_each_are_paired_across_k(tmp_path):
@@ -88,11 +136,11 @@ def test_records_of_one_k_each_are_paired_across_k(tmp_path):
     assert (found.flips[0].n, found.flips[0].better) == (1, 1)
     assert found.labels == ("toy k=5", "toy k=10")
     assert found.notes == ("toy k=10 differs from toy k=5 in: k",)
-    assert [(i, k) for i, k, _ in found.by_k] == [(0, 5), (1, 10)]
+    assert [(row.record, row.k) for row in found.rows] == [(0, 5), (1, 10)]
 
 
 def test_questions_of_a_row_are_taken_together(tmp_path):
-    """Two essays lost are two rows, not six questions; a question at two k is one row as well."""
+    """Two essays lost are two rows, not six questions; a question at two k is not two questions."""
 
     def of_rows(name, verdict):
         essays = [replace(question(i, verdict), row=f"t.csv:{2 + i // 3}") for i in range(6)]
@@ -104,8 +152,8 @@ def test_questions_of_a_row_are_taken_together(tmp_path):
     for name, verdict in (("c.jsonl", "not_stored"), ("d.jsonl", "correct")):
         lines = [question(i, verdict, k=k) for i in range(3) for k in (5, 10)]
         runs.append(write(tmp_path / name, *lines, store(), k=[5, 10]))
-    (flips,) = side_by_side(load(*runs)).flips
-    assert (flips.n, flips.better, flips.p) == (6, 6, 0.25)
+    flips = side_by_side(load(*runs)).flips
+    assert [(at.k, at.n, at.better, at.p) for at in flips] == [(5, 3, 3, 0.25), (10, 3, 3, 0.25)]
 
 
 def test_records_of_other_data_are_refused(tmp_path, pair):

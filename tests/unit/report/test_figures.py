@@ -52,6 +52,34 @@ def test_success_against_k_and_tokens(record, tmp_path):
     assert "<!-- tokens per memory -->" in drawn
 
 
+def test_each_task_has_a_panel_over_k_and_a_bar_at_each_k(tmp_path):
+    lines = [
+        question(i, "correct" if i < k // 5 else "not_retrieved", k=k, task=task)
+        for task in ("a", "b")
+        for k in (5, 10)
+        for i in range(3)
+    ]
+    paths = [str(write(tmp_path / f"{name}.jsonl", *lines, store(), k=[5, 10], system=name)) for name in ("one", "two")]
+    for name in ("x.svg", "x.html", "x.md"):
+        assert main(["report", *paths, "-o", str(tmp_path / name)]) == 0
+    drawn = texts(tmp_path / "x.svg")
+    assert re.findall(r"<!-- ([ab] k=\d+: \w+) -->", drawn) == [
+        f"{task} k={k}: {name}" for task in ("a", "b") for name in ("one", "two") for k in (5, 10)
+    ]
+    assert re.findall(r"<!-- (a|b|all) -->", drawn) == ["a", "b", "all"]  # titles of panels
+    table = re.findall(r"^\| ((?:a|b|all) k=\d+) \| (\d) \|", texts(tmp_path / "x.md"), re.MULTILINE)
+    assert table == [(f"{t} k={k}", n) for t, n in (("a", "3"), ("b", "3"), ("all", "6")) for k in (5, 10)]
+    page = texts(tmp_path / "x.html")
+    plots = re.findall(r'aria-label="(\w+): correct % against k: (.*?)"', page)
+    said = "one k=5 33.3 % [6, 79]; one k=10 66.7 % [21, 94]; two k=5 33.3 % [6, 79]; two k=10 66.7 % [21, 94]"
+    assert [task for task, _ in plots] == ["a", "b", "all"]
+    assert plots[0][1] == said
+    bars = re.findall(r'aria-label="([ab] k=\d+): correct (\d)', page)
+    assert bars == 2 * [("a k=5", "1"), ("a k=10", "2"), ("b k=5", "1"), ("b k=10", "2")]
+    rows = re.findall(r'<th scope="row">((?:a|b|all) k=\d+)</th><td>(\d)</td>', page)
+    assert rows[:6] == [(f"{t} k={k}", n) for t, n in (("a", "3"), ("b", "3"), ("all", "6")) for k in (5, 10)]
+
+
 def test_a_png_is_one_and_may_be_replaced(record, tmp_path):
     path = tmp_path / "x.png"
     for _ in range(2):

@@ -5,34 +5,8 @@ from __future__ import annotations
 import random
 from datetime import timedelta
 
-import pytest
-
 from pytest_memfail.core import Ingest, Probe
 from pytest_memfail.suites.memfail import layout
-
-
-def test_first_fit_fills_from_the_first_group_that_has_room():
-    pairs = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 0)]
-    assert layout.first_fit(pairs, 2) == [[(0, 0), (1, 0)], [(2, 0), (0, 1)], [(1, 1), (3, 0)]]
-
-
-def test_first_fit_returns_to_an_earlier_group_that_could_not_take_the_pair_before():
-    assert layout.first_fit([(0, 0), (0, 1), (1, 0)], 2) == [[(0, 0), (1, 0)], [(0, 1)]]
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 10])
-def test_first_fit_keeps_every_pair_once_and_never_two_of_a_row(size):
-    pairs = [(row, fact) for row in range(9) for fact in range(1 + row % 5)]
-    random.Random(3).shuffle(pairs)
-    groups = layout.first_fit(pairs, size)
-    assert sorted(pair for group in groups for pair in group) == sorted(pairs)
-    assert all(len(group) <= size for group in groups)
-    assert all(len({row for row, _ in group}) == len(group) for group in groups)
-
-
-def test_first_fit_of_nothing_is_nothing():
-    assert layout.first_fit([], 10) == []
-
 
 NAMES = [f"row-{i}" for i in range(50)]
 

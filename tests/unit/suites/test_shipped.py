@@ -97,3 +97,14 @@ def test_the_rows_inside_a_wheel_come_first(tmp_path, monkeypatch):
         (folder / "generation_config.json").write_text("{}", encoding="utf-8")
     monkeypatch.setattr(shipped, "__file__", str(tmp_path / "package" / "suites" / "memfail" / "shipped.py"))
     assert shipped_data() == tmp_path / "package" / "_datasets"
+
+
+def test_the_data_card_names_every_file():
+    card = (shipped_data() / "README.md").read_text(encoding="utf-8")
+    for path in shipped_data().rglob("*"):
+        inside = path.relative_to(shipped_data()).parts
+        if inside[0] == "suites" and path.is_file():  # a row of the table may name several files of a suite
+            rows = [line for line in card.splitlines() if line.startswith(f"| `{inside[1]}/")]
+            assert any(re.search(rf"[`/]{re.escape(path.name)}`", row) for row in rows), path
+        elif len(inside) == 1 and path.name != "README.md":
+            assert f"`{path.name}{'/' if path.is_dir() else ''}`" in card, path

@@ -18,6 +18,7 @@ from pytest_memfail.suites.memfail import (
     persona_retrieval,
     updated_facts,
 )
+from pytest_memfail.suites.memfail.files import files_by_name, files_of_memfail
 from pytest_memfail.suites.memfail.row_models import (
     MODELS,
     CoexistingRow,
@@ -110,11 +111,11 @@ def validate(folder: Path) -> list[Finding]:
         raise UsageError(
             f"got {folder}, expected a folder with the rows of the tasks ({', '.join(f'{n}.csv' for n in MODELS)})"
         )
-    paths = {name: folder / f"{name}.csv" for name in MODELS}
-    present = {name: path for name, path in paths.items() if path.is_file()}
     cases = find_custom([folder])
+    # beside cases, other tables are not ours to judge
+    present = files_by_name(folder) if cases else files_of_memfail(folder)
     if not present and not cases:
-        names = ", ".join(p.name for p in paths.values())
+        names = ", ".join(f"{name}.csv" for name in MODELS)
         raise UsageError(f"{folder} has no rows; expected one of {names}, or cases in *.memfail.yaml")
     findings = case_findings(cases, folder)
     sound = set()
