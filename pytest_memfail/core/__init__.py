@@ -128,6 +128,7 @@ if TYPE_CHECKING:
         VERDICTS,
         worst,
     )
+    from pytest_memfail.core.times import dated_texts, without_later
     from pytest_memfail.core.verdict import (
         ADDED_STAGE,
         LOST_LATER,
@@ -239,6 +240,7 @@ __all__ = [
     "claim_of",
     "copy_folder",
     "counted",
+    "dated_texts",
     "described_apart",
     "distractor_verdict",
     "escape_controls",
@@ -269,6 +271,7 @@ __all__ = [
     "replacing",
     "secret_strength",
     "sources_of",
+    "without_later",
     "worst",
     "write_all",
     "write_whole",
@@ -395,6 +398,7 @@ _HOMES = {
         "VERDICTS",
         "worst",
     ),
+    "times": ("dated_texts", "without_later"),
     "verdict": (
         "ADDED_STAGE",
         "LOST_LATER",
