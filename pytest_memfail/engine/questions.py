@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coro
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 
 from pytest_memfail.core import (
@@ -23,9 +25,11 @@ from pytest_memfail.core import (
     Memory,
     Question,
     Reply,
+    StorePlan,
     TestTaker,
     Trace,
     Verdict,
+    without_later,
 )
 from pytest_memfail.engine.grade import Grader, Needed, Past
 from pytest_memfail.hosting import Captured, OpenSystem, Resources, Retrieved, TokenRules, called, raised_as
@@ -196,9 +200,9 @@ class Slots:
 class Answerer:
     """Ask and judge the questions of one store, each as often as the run repeats questions."""
 
-    def __init__(self, resources: Resources, evidence: Mapping[str, Evidence]) -> None:
+    def __init__(self, resources: Resources, evidence: Mapping[str, Evidence], plan: StorePlan) -> None:
         self.tokens = TokenCounts(resources.tokens, resources.pool)
-        self._resources, self._evidence = resources, evidence
+        self._resources, self._evidence, self._plan = resources, evidence, plan
         judges, self._test_takers = zip((resources.judge, resources.test_taker), *resources.again, strict=True)
         # one grader for each repeat: no repeat may reuse an earlier judgment
         self._graders = [Grader(judge, resources.pool, resources.outcomes) for judge in judges]
@@ -249,7 +253,7 @@ class Answerer:
         shown = tuple(added) if ADDED_STAGE in question.stages else ()
         if searches(question):
             seconds["retrieve"] = found.seconds
-            shown, shown_tokens = await self.tokens.within_limit(found.memories)
+            shown, shown_tokens = await self.tokens.within_limit(found.memories, drops_first=found.is_oldest_first)
         store_tokens = await self.tokens.listed(listing)
         reply = None
         if (test_taker := self._test_takers[time_asked]) is not None and "answer" in question.stages:
@@ -267,11 +271,20 @@ class Answerer:
 
     async def _reply(self, test_taker: TestTaker, question: Question, shown: Sequence[Memory]) -> Reply:
         about = f" (question {question.id})"
+        if any(memory.timestamp for memory in shown):
+            shown = without_later(shown, self._last_time)
         with raised_as(MemfailError, "the test-taker's answer()", about, self._resources.outcomes):
             reply = await called(test_taker.answer, question, shown, pool=self._resources.pool)
         if not isinstance(reply, Reply):
             raise MemfailError(f"the test-taker returned {type(reply).__name__}; expected a Reply{about}")
         return reply
+
+    @cached_property
+    def _last_time(self) -> datetime | None:
+        """Return the last time in the store's rows; None if they have no times."""
+        conversations = self._plan.read_conversations()
+        times = (message.timestamp or each.timestamp for each in conversations for message in each.messages)
+        return max(filter(None, times), default=None)
 
 
 class TokenCounts:
@@ -299,23 +312,27 @@ class TokenCounts:
             self._listed[listing] = await self.total(memory.text for memory in listing.memories)
         return self._listed[listing]
 
-    async def within_limit(self, memories: tuple[Memory, ...]) -> tuple[tuple[Memory, ...], int | None]:
+    async def within_limit(
+        self, memories: tuple[Memory, ...], *, drops_first: bool = False
+    ) -> tuple[tuple[Memory, ...], int | None]:
         """Return the memories that fit the token limit, and the number of their tokens.
 
-        The memories come best first. The one that crosses the limit is cut to the tokens that are left.
+        The memories come best first, so the last are dropped; with `drops_first` the first are. The one that crosses the limit
+        is cut to the tokens that are left, at its end or start.
         """
         total = await self.total(memory.text for memory in memories)
         if self._rules is None or total is None or self._rules.limit is None or total <= self._rules.limit:
             return memories, total
+        cut = self._rules.last if drops_first else self._rules.first
         kept, left = [], self._rules.limit
-        for memory in memories:
+        for memory in memories[::-1] if drops_first else memories:
             if self._counts[memory.text] > left:
-                if start := self._rules.first(memory.text, left):
-                    kept.append(replace(memory, text=start))
+                if rest := cut(memory.text, left):
+                    kept.append(replace(memory, text=rest))
                 break
             kept.append(memory)
             left -= self._counts[memory.text]
-        return tuple(kept), self._rules.limit
+        return tuple(kept[::-1] if drops_first else kept), self._rules.limit
 
 
 def searches(question: Question) -> bool:
