@@ -302,6 +302,12 @@ def test_full_context_holds_everything(meme: Meme) -> None:
     assert {line["verdict"] for line in meme.questions().values()} == {"ungraded"}
 
 
+def test_gold_facts_hold_everything_with_few_tokens(meme: Meme) -> None:
+    assert meme.run(system="gold-facts").ret == 0
+    assert meme.not_held() == {}
+    assert max(line["shown_tokens"] for line in meme.questions().values()) < 200
+
+
 def test_no_memory_holds_nothing_and_gets_no_credit(meme: Meme) -> None:
     result = meme.run(system="no-memory")
     assert set(meme.not_held()) == set(PARTS)
