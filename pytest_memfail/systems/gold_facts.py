@@ -1,11 +1,13 @@
-"""`gold-facts`: exactly the facts that each question needs, in the words of the gold data. The upper bound of memory.
+"""`gold-facts`: exactly the facts that each question needs. The upper bound of memory.
+
+A fact is shown as it was said, if one message says it; else in the words of the gold data.
 
 It is the only system that sees gold data: the run gives its factory the plan and the evidence of each store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_memfail.core import Conversation, Evidence, Ingest, MemorySystemError, StorePlan, SystemContext, UsageError
@@ -20,8 +22,8 @@ class GoldFacts:
     oldest_first = True
 
     def __init__(self, plan: StorePlan, evidence: Mapping[str, Evidence]) -> None:
-        self._facts: dict[str, list[tuple[str, str]]] = {}
-        """Conversation to the ids and texts of its facts."""
+        self._facts: dict[str, list[Evidence]] = {}
+        """Conversation to its facts."""
         self._asked: dict[tuple[int, str], set[str]] = {}
         """Number of conversations stored and query to the ids of the facts needed."""
         self._named = {question.part for question in plan.all_questions if question.evidence}
@@ -32,14 +34,12 @@ class GoldFacts:
                 stored += 1
                 continue
             for question in step.questions:
-                self._asked.setdefault((stored, question.query), set()).update(question.evidence)
+                needed = _said_once([evidence[name] for name in question.evidence])
+                self._asked.setdefault((stored, question.query), set()).update(fact.id for fact in needed)
                 self._parts[question.query] = question.part
-        needed = dict.fromkeys(name for question in plan.all_questions for name in question.evidence)
-        for fact in (evidence[name] for name in needed):
-            if not fact.is_distractor:
-                # a rule in gold words lacks what its essay says, such as an "only"
-                text = fact.source if fact.behavior else fact.text
-                self._facts.setdefault(fact.conversation_id, []).append((fact.id, text))
+        for name in sorted(set[str]().union(*self._asked.values())):
+            if not evidence[name].is_distractor:
+                self._facts.setdefault(evidence[name].conversation_id, []).append(evidence[name])
         self._stored = 0
         self._entries: list[Entry] = []
 
@@ -48,7 +48,10 @@ class GoldFacts:
         self._stored += 1
         when = conversation.timestamp or next((m.timestamp for m in conversation.messages if m.timestamp), None)
         time = when.isoformat() if when else None
-        self._entries += [Entry(name, text, time) for name, text in self._facts.get(conversation.id, ())]
+        said = [message.content for message in conversation.messages]
+        for fact in self._facts.get(conversation.id, ()):
+            is_said = fact.source and any(fact.source in text for text in said)
+            self._entries.append(Entry(fact.id, fact.source if is_said else fact.text, time))
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the facts that the question needs, in storage order, each text once; k is ignored.
@@ -71,6 +74,16 @@ class GoldFacts:
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""
         return {"system": "gold-facts"}
+
+
+def _said_once(facts: Sequence[Evidence]) -> list[Evidence]:
+    """Leave out facts whose source is only that of several others, such as the order of values: their dates show it."""
+
+    def repeats(fact: Evidence) -> bool:
+        parts = dict.fromkeys(other.source for other in facts if other is not fact and other.source != fact.source)
+        return "\n".join(part for part in parts if part in fact.source) == fact.source
+
+    return [fact for fact in facts if not (fact.source and repeats(fact))]
 
 
 class GoldFactsFactory:

@@ -36,6 +36,9 @@ FACTS = {
     "old": Evidence("old", "fact", "t", "Ada lives in Turku.", "I live in Turku.", "c-1"),
     "new": Evidence("new", "fact", "t", "Ada lives in Bergen.", "I moved to Bergen.", "c-2"),
     "trap": Evidence("trap", "fact", "t", "Ada keeps a llama.", "Llamas spit.", "c-2", is_distractor=True),
+    "order": Evidence(
+        "order", "order", "t", "home, in order: Turku, Bergen", "I live in Turku.\nI moved to Bergen.", "c-2"
+    ),
     "rule": Evidence(
         "rule", "rule", "t", "Ada bakes if it rains.", "Ada bakes only if it rains.", "c-1", behavior="bakes"
     ),
@@ -49,7 +52,7 @@ PLAN = StorePlan(
         Ingest(talk("c-2", "I moved to Bergen.", JUNE)),
         Probe(
             (
-                asked("q-3", WHERE, "old", "new"),
+                asked("q-3", WHERE, "old", "new", "order"),
                 asked("q-4", "Does Ada keep a llama?", "trap"),
                 asked("q-5", "What would Ada say?", part="opinions"),
             )
@@ -70,15 +73,21 @@ def shown(gold, query):
 def test_the_same_question_is_shown_what_it_needs_at_each_time(gold):
     first, second = (step.conversation for step in PLAN.steps if isinstance(step, Ingest))
     gold.store_conversation(first)
-    assert shown(gold, WHERE) == [("Ada lives in Turku.", MAY.isoformat())]
+    assert shown(gold, WHERE) == [("I live in Turku.", MAY.isoformat())]
     gold.store_conversation(second)
-    assert shown(gold, WHERE) == [("Ada lives in Turku.", MAY.isoformat()), ("Ada lives in Bergen.", JUNE.isoformat())]
-    assert listed(gold) == ["Ada lives in Turku.", "Ada bakes only if it rains.", "Ada lives in Bergen."]
+    assert shown(gold, WHERE) == [("I live in Turku.", MAY.isoformat()), ("I moved to Bergen.", JUNE.isoformat())]
+    assert sorted(listed(gold)) == ["Ada bakes if it rains.", "I live in Turku.", "I moved to Bergen."]
 
 
-def test_a_rule_is_shown_as_it_was_said(gold):
+def test_a_fact_that_no_single_message_says_is_shown_in_gold_words(gold):
     gold.store_conversation(PLAN.read_conversations()[0])
-    assert shown(gold, "When does Ada bake?") == [("Ada bakes only if it rains.", MAY.isoformat())]
+    assert shown(gold, "When does Ada bake?") == [("Ada bakes if it rains.", MAY.isoformat())]
+
+
+def test_an_order_that_only_repeats_other_facts_is_not_given_away(gold):
+    for conversation in PLAN.read_conversations():
+        gold.store_conversation(conversation)
+    assert "home, in order: Turku, Bergen" not in [text for text, _ in shown(gold, WHERE)]
 
 
 def test_what_must_not_be_stored_is_not_and_another_query_finds_nothing(gold):
