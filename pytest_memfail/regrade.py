@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_memfail.calibration import judge_all
@@ -21,7 +21,7 @@ from pytest_memfail.core import (
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import Grader, Needed, Past
+from pytest_memfail.engine import Grader, Needed, Past, needs_additions, searches
 from pytest_memfail.hosting import DaemonPool
 from pytest_memfail.records import Key, MemoryRecord, QuestionRecord, StoreRecord, question_record
 from pytest_memfail.results import Loaded
@@ -38,6 +38,13 @@ class Recorded:
     trace: Trace
     earlier: tuple[Past, ...] = ()
     """The listings before that one, newest first."""
+    added: Listing | None = None
+    """What its conversation added to the store, if it is judged by that."""
+
+    @property
+    def judged_by(self) -> Listing:
+        """The memories by which storage and summary are judged."""
+        return self.added if self.added is not None and self.trace.question.of_additions else self.listing
 
 
 def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
@@ -65,6 +72,7 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
         if (place := (store.task, store.store)) in plans
     }
     found = []
+    added = _additions(record, questions)
     for asked in record.questions:
         if asked.verdict == ERROR:
             continue
@@ -80,7 +88,13 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
         listed = [past for number, past in of_store.items() if number < asked.listing]
         said = [past for past in extracted if past.listing.number <= asked.listing]
         earlier = tuple(sorted([*said, *listed], key=lambda past: past.listing.number)[::-1])
-        found.append(Recorded(asked, evidence, of_store[asked.listing].listing, _trace(asked, question), earlier))
+        what = added.get((*place, question.keys.get("conversation", "")))
+        if question.of_additions and what is None:
+            raise UsageError(
+                f"{record.path} does not say what the session of {asked.id} added to the store; run its other questions "
+                "too (points, or what was added), without -k"
+            )
+        found.append(Recorded(asked, evidence, of_store[asked.listing].listing, _trace(asked, question), earlier, what))
     return found
 
 
@@ -132,7 +146,14 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[Needed]) -> Qu
     place = (case.asked.id, case.asked.store, trace.question, trace.k, case.evidence)
     try:
         verdict = await grader.grade(
-            trace.question, case.evidence, listing, trace.shown, trace.reply, earlier=case.earlier, needed=needed
+            trace.question,
+            case.evidence,
+            listing,
+            trace.shown,
+            trace.reply,
+            earlier=case.earlier,
+            needed=needed,
+            added=case.added,
         )
     except MemfailError as error:
         return question_record(*place, error=error)
@@ -177,6 +198,24 @@ def _segments(plan: StorePlan) -> list[frozenset[str]]:
         else:
             segments.append(set())
     return [frozenset(segment) for segment in segments[:-1]]
+
+
+def _additions(
+    record: Loaded, questions: Mapping[tuple[str, str, str], Question]
+) -> dict[tuple[str, str, str], Listing]:
+    """Return what each conversation added: the record has it as what its questions without a search were shown.
+
+    The points of early records were shown nothing, so the longest counts.
+    """
+    found: dict[tuple[str, str, str], Listing] = {}
+    for asked in record.questions:
+        question = questions.get((asked.task, asked.store, asked.question))
+        if asked.verdict == ERROR or question is None or not needs_additions(question) or searches(question):
+            continue
+        key = (asked.task, asked.store, str(question.keys.get("conversation", "")))
+        if key not in found or len(found[key].memories) < len(asked.retrieved):
+            found[key] = Listing(asked.store, tuple(entry.memory for entry in asked.retrieved), asked.listing)
+    return found
 
 
 def _trace(asked: QuestionRecord, question: Question) -> Trace:

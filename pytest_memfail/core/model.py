@@ -129,6 +129,8 @@ class Evidence:
     """Whether several statements each contain a part of the fact; the paper then checks the parts."""
     importance: float = 1.0
     is_distractor: bool = False
+    user: str | None = None
+    """The user's name, if known: memories may name the user, who says only "I"."""
 
 
 QuestionKind = str
@@ -182,6 +184,8 @@ class Question:
     """The question's weight in a weighted measure of its suite."""
     is_independent: bool = False
     """Whether retrieval and answer are judged, recorded and credited even if a fact failed."""
+    of_additions: bool = False
+    """Whether storage and summary are judged by what the conversation `keys["conversation"]` added, not by the whole store."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ class Grader:
         *,
         earlier: Sequence[Past] = (),
         needed: Sequence[Needed] = (),
+        added: Listing | None = None,
     ) -> Verdict:
         """Return the verdict on one question.
 
@@ -105,11 +106,21 @@ class Grader:
             reply: the test-taker's reply; None without a test-taker.
             earlier: the earlier listings of the store, newest first.
             needed: the outcomes of the questions that it needs.
+            added: what its conversation added, for a question that is judged by that.
 
-        Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict.
+        Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict. Raises `MemfailError`
+        if `added` is missing.
         """
         was_held = all(one.held is True for one in needed) if needed else None
-        facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
+        if question.of_additions:
+            if added is None:
+                raise MemfailError(
+                    f"the question {question.id} names no conversation of its store in keys['conversation']"
+                )
+            found = [await self._fact(question, fact, added, shown, (), was_held) for fact in evidence]
+            facts = [_placed(fact, added, listing) for fact in found]
+        else:
+            facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
         held = all(fact.name == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
         if ADDED_STAGE in question.stages:
@@ -243,3 +254,14 @@ class Grader:
     async def _call(self, method: str, pool: Executor | None, *args: Any) -> Any:
         with raised_as(JudgeError, f"the judge's {method}()", outcomes=self._outcomes):
             return await called(getattr(self._judge, method), *args, pool=pool)
+
+
+def _placed(fact: FactVerdict, added: Listing, listing: Listing) -> FactVerdict:
+    """Return a fact judged by what was added, with its entries as places in the whole listing; others are left out."""
+    places = {memory.text: at for at, memory in enumerate(listing.memories)}
+
+    def placed(stage: StageResult) -> StageResult:
+        found = (places.get(added.memories[at].text) for at in stage.entries if 0 <= at < len(added.memories))
+        return replace(stage, entries=tuple(at for at in found if at is not None))
+
+    return replace(fact, storage=placed(fact.storage), summary=placed(fact.summary))

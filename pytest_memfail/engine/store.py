@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pytest_memfail.core import (
-    ADDED_STAGE,
     ERROR,
     Conversation,
     Doubt,
@@ -20,7 +19,6 @@ from pytest_memfail.core import (
     Ingest,
     Listing,
     MemfailError,
-    Memory,
     MemorySystemError,
     Question,
     Step,
@@ -29,7 +27,7 @@ from pytest_memfail.core import (
     is_listed,
 )
 from pytest_memfail.engine.grade import Needed, Past
-from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots, searches
+from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots, needs_additions, searches
 from pytest_memfail.hosting import (
     CURRENT,
     GRACE_SECONDS,
@@ -92,7 +90,7 @@ class StoreRun:
         )
         self._past: list[Past] = []
         """The listings of the current system, in order."""
-        self._added: dict[str, tuple[Memory, ...]] = {}
+        self._added: dict[str, Listing] = {}
         """The memories that each conversation added, by its id, if a question asks for them."""
         self._in_flight: Counter[str] = Counter()
         """Keys in the journal. A hidden ask counts under the key of the ask that needs it."""
@@ -240,10 +238,11 @@ class StoreRun:
             if is_listed:
                 listing = await system.list_all(segments, is_last=number == last)
                 self._past.append(Past(listing, stored))
-                if any(ADDED_STAGE in ask.question.stages for ask in asks):
+                if any(needs_additions(ask.question) for ask in asks):
                     before = self.report.listings[-2] if len(self.report.listings) > 1 else None
                     for conversation in segments[-1]:
-                        self._added[conversation.id] = system.added_by(conversation, before, listing)
+                        added = system.added_by(conversation, before, listing)
+                        self._added[conversation.id] = Listing(self.job.id, added, listing.number)
             if asks or is_before:
                 await system.keep(segments, listing)
             if asks:
@@ -295,7 +294,7 @@ class StoreRun:
     def _asks_added(self, steps: Sequence[Step]) -> bool:
         """Return whether the next probe asks about the memories that a conversation added."""
         probe = next((step for step in steps if not isinstance(step, Ingest)), None)
-        return any(ADDED_STAGE in ask.question.stages for ask in self._selected(probe))
+        return any(needs_additions(ask.question) for ask in self._selected(probe))
 
     def _is_expected_later(self, stored: Collection[str]) -> bool:
         """Return whether a later question expects a fact of these conversations: a listing now shows if it was lost later."""
@@ -400,7 +399,7 @@ class StoreRun:
                 ask,
                 listing,
                 self._earlier(listing),
-                self._added.get(ask.question.keys.get("conversation", ""), ()),
+                self._added.get(ask.question.keys.get("conversation", "")),
                 lambda: self._needed(ask),
                 lambda: self._has_retrieved(retrieved),
                 result,

@@ -202,6 +202,11 @@ class QuestionRecord(Part, Outcome):
     repeats: tuple[str, ...] = ()
     """The verdict of each repeat, if the question was asked more than once."""
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether a judge only estimated a fact's stage, which counts towards no rate."""
+        return any(stage.estimated for fact in self.facts for stage in (fact.storage, fact.summary, fact.retrieval))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRecord(Part):

@@ -23,7 +23,7 @@ from pytest_memfail.core import (
     escape_controls,
     one_line,
 )
-from pytest_memfail.records import FactRecord, MemoryRecord, QuestionRecord, Rate
+from pytest_memfail.records import MEMFAIL, FactRecord, MemoryRecord, QuestionRecord, Rate
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
 from pytest_memfail.report.tables import table
@@ -406,6 +406,16 @@ def _stores(results: Summary) -> Iterator[str]:
         ],
         [22, 14, 10, 11, 13, 15, 13],
     )
+    published = {
+        tally.name.split(".")[0] for block in results.tables if block.suite != MEMFAIL for tally in block.tasks
+    }
+    for f in figures:
+        if f.name in published:
+            adding, retrieving = (seconds / 60 / f.stores for seconds in (f.fill_seconds, f.retrieve_seconds))
+            yield (
+                f"{f.name}, minutes each of {counted(f.stores, 'store')}: adding {adding:,.4f}  retrieving {retrieving:,.4f}  "
+                f"together {adding + retrieving:,.4f}"
+            )
     if restored := sum(f.restored for f in figures):
         yield f"restored, not filled: {restored} of {sum(f.stores for f in figures)} stores (seconds are of restoring)"
 

@@ -62,7 +62,7 @@ class Tally:
     held: int
     """Questions whose facts were all stored, faithful and retrieved; misleading ones are left out."""
     tested: int
-    """Questions whose memory stages were decided; vacuous passes and misleading questions are left out.
+    """Questions whose memory stages were decided; vacuous passes, misleading questions and estimates are left out.
 
     A misleading question passes vacuously if its essay is lost, but not if its essay is kept. If such questions counted,
     a memory that loses more would be tested by fewer of them.
@@ -135,6 +135,7 @@ class StoreFigures:
     retrieve_p95: float | None
     restored: int = 0
     """Stores that were restored from an earlier run instead of filled."""
+    retrieve_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,6 +409,7 @@ def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[St
         fill_seconds=sum(store.fill_seconds for store in of_task),
         retrieve_p50=stats.median(seconds) if seconds else None,
         retrieve_p95=seconds[min(len(seconds) - 1, round(0.95 * (len(seconds) - 1)))] if seconds else None,
+        retrieve_seconds=sum(seconds),
         restored=sum(store.restored for store in of_task),
     )
 
@@ -471,7 +473,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     for q in questions:
         if len(counted := _counted_facts(q)) > 1:
             facts.setdefault(q.stratum, Counter()).update(counted)
-    direct = [q for q in questions if q.kind != MISLEADING]
+    direct = [q for q in questions if q.kind != MISLEADING and not q.is_estimated]
     misleading = [q.verdict for q in questions if q.kind == MISLEADING and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
     shares = [
@@ -487,7 +489,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         tested=sum(q.memory_held is not None for q in direct),
         decided=sum(q.memory_held is not None for q in questions),
         facts_held=_facts_held(direct),
-        misleading=len(questions) - len(direct),
+        misleading=sum(q.kind == MISLEADING for q in questions),
         abstention=wilson(misleading.count(CORRECT), len(misleading)),
         shown_tokens=sum(shown) / len(shown) if shown else None,
         shown_share=sum(shares) / len(shares) if shares else None,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
-from engine_fakes import ExactJudge, Store, names, question, said
+from engine_fakes import ExactJudge, Store, fact, names, question, said
 
 from pytest_memfail.core import SEARCHING, Ingest, Probe, StageResult
 from pytest_memfail.hosting import Shelf
@@ -125,6 +126,55 @@ def test_what_is_no_list_of_memories_is_an_error(make_bench, returned):
     bench = make_bench(judge=AddedJudge())
     results = bench.all(bench.begin(Wrong, STEPS))
     assert "extracted_since() returned" in str(results[0].error)
+
+
+class Placing(ExactJudge):
+    """Names the entry that holds a fact."""
+
+    def storage(self, evidence, store):
+        at = [place for place, memory in enumerate(store.memories) if evidence.text in memory.text]
+        return StageResult("passed" if at else "failed", entries=tuple(at))
+
+
+class Once(Store):
+    """Stores no text twice."""
+
+    def store_conversation(self, conversation):
+        self.texts += [one.content for one in conversation.messages if one.content not in self.texts]
+
+
+def said_again(**more):
+    """Fact 0 is said in two conversations, and asked about after both; fact 1 only in the second."""
+    again = replace(said(1), messages=(*said(0).messages, *said(1).messages))
+    memory = {"stages": ("storage", "summary"), "keys": {"conversation": "c-1"}, **more}
+    return Ingest(said(0)), Probe(()), Ingest(again), Probe((question(0, **memory), question(1, **memory)))
+
+
+@pytest.mark.parametrize(("of_additions", "verdicts"), [(False, ["correct"] * 2), (True, ["not_stored", "correct"])])
+def test_a_fact_may_be_judged_by_what_a_conversation_added_alone(make_bench, of_additions, verdicts):
+    bench = make_bench(judge=Placing())
+    results = bench.all(bench.begin(Once, said_again(of_additions=of_additions)))
+    assert names(results) == verdicts
+    assert results[0].verdict.facts[0].storage.label is None  # an earlier listing had it, which says nothing here
+    # an entry keeps its place in the whole store
+    assert results[1].verdict.facts[0].storage.entries == (1,)
+    shown = [[memory.text for memory in result.trace.shown] for result in results]
+    assert shown == ([[fact(1)]] * 2 if of_additions else [[], []])
+
+
+def test_a_search_is_judged_by_what_it_found_and_not_by_what_was_added(make_bench):
+    stages = ("storage", "summary", "retrieval")
+    bench = make_bench(judge=Placing())
+    results = bench.all(bench.begin(Once, said_again(of_additions=True, stages=stages, is_independent=True)))
+    first = results[0].verdict.facts[0]
+    assert (first.name, first.retrieval.outcome) == ("not_stored", "passed")
+    assert [memory.text for memory in results[0].trace.shown] == [fact(0)]
+
+
+def test_a_question_of_additions_that_names_no_conversation_is_an_error(make_bench):
+    bench = make_bench(judge=Placing())
+    results = bench.all(bench.begin(Once, said_again(of_additions=True, keys={})))
+    assert "the question q-0 names no conversation of its store" in str(results[0].error)
 
 
 # -- what was replaced before any listing could show it ------------------------------------------------------------------
