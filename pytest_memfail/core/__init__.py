@@ -128,7 +128,7 @@ if TYPE_CHECKING:
         VERDICTS,
         worst,
     )
-    from pytest_memfail.core.times import dated_texts, without_later
+    from pytest_memfail.core.times import RowTimes, dated_texts
     from pytest_memfail.core.verdict import (
         ADDED_STAGE,
         LOST_LATER,
@@ -209,6 +209,7 @@ __all__ = [
     "Reply",
     "Role",
     "RowError",
+    "RowTimes",
     "Score",
     "SnapshotError",
     "Source",
@@ -271,7 +272,6 @@ __all__ = [
     "replacing",
     "secret_strength",
     "sources_of",
-    "without_later",
     "worst",
     "write_all",
     "write_whole",
@@ -398,7 +398,7 @@ _HOMES = {
         "VERDICTS",
         "worst",
     ),
-    "times": ("dated_texts", "without_later"),
+    "times": ("RowTimes", "dated_texts"),
     "verdict": (
         "ADDED_STAGE",
         "LOST_LATER",

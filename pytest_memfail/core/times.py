@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from functools import cached_property
 from typing import Final
 
 from pytest_memfail.core.errors import one_line
-from pytest_memfail.core.model import Memory
+from pytest_memfail.core.model import Memory, StorePlan
 
 FORMS: Final = ("%Y-%m-%d", "%Y/%m/%d", "%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y")
 """How a text may write its date."""
@@ -52,6 +53,24 @@ def without_later(shown: Sequence[Memory], last: datetime | None) -> list[Memory
         replace(memory, timestamp=None) if when is not None and when > end else memory
         for memory, when in zip(shown, times, strict=True)
     ]
+
+
+class RowTimes:
+    """The times in the rows of a store."""
+
+    def __init__(self, plan: StorePlan) -> None:
+        """`plan` is read when the first time is needed."""
+        self._plan = plan
+
+    @cached_property
+    def _last(self) -> datetime | None:
+        conversations = self._plan.read_conversations()
+        times = (message.timestamp or each.timestamp for each in conversations for message in each.messages)
+        return max(filter(None, times), default=None)
+
+    def only(self, shown: Sequence[Memory]) -> Sequence[Memory]:
+        """Return the memories without timestamps that are not of the rows."""
+        return without_later(shown, self._last) if any(memory.timestamp for memory in shown) else shown
 
 
 def dated_texts(shown: Sequence[Memory]) -> list[str]:

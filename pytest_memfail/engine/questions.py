@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coro
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import cached_property
 from typing import Any, Final
 
 from pytest_memfail.core import (
@@ -25,11 +23,11 @@ from pytest_memfail.core import (
     Memory,
     Question,
     Reply,
+    RowTimes,
     StorePlan,
     TestTaker,
     Trace,
     Verdict,
-    without_later,
 )
 from pytest_memfail.engine.grade import Grader, Needed, Past
 from pytest_memfail.hosting import Captured, OpenSystem, Resources, Retrieved, TokenRules, called, raised_as
@@ -202,7 +200,7 @@ class Answerer:
 
     def __init__(self, resources: Resources, evidence: Mapping[str, Evidence], plan: StorePlan) -> None:
         self.tokens = TokenCounts(resources.tokens, resources.pool)
-        self._resources, self._evidence, self._plan = resources, evidence, plan
+        self._resources, self._evidence, self._times = resources, evidence, RowTimes(plan)
         judges, self._test_takers = zip((resources.judge, resources.test_taker), *resources.again, strict=True)
         # one grader for each repeat: no repeat may reuse an earlier judgment
         self._graders = [Grader(judge, resources.pool, resources.outcomes) for judge in judges]
@@ -271,20 +269,11 @@ class Answerer:
 
     async def _reply(self, test_taker: TestTaker, question: Question, shown: Sequence[Memory]) -> Reply:
         about = f" (question {question.id})"
-        if any(memory.timestamp for memory in shown):
-            shown = without_later(shown, self._last_time)
         with raised_as(MemfailError, "the test-taker's answer()", about, self._resources.outcomes):
-            reply = await called(test_taker.answer, question, shown, pool=self._resources.pool)
+            reply = await called(test_taker.answer, question, self._times.only(shown), pool=self._resources.pool)
         if not isinstance(reply, Reply):
             raise MemfailError(f"the test-taker returned {type(reply).__name__}; expected a Reply{about}")
         return reply
-
-    @cached_property
-    def _last_time(self) -> datetime | None:
-        """Return the last time in the store's rows; None if they have no times."""
-        conversations = self._plan.read_conversations()
-        times = (message.timestamp or each.timestamp for each in conversations for message in each.messages)
-        return max(filter(None, times), default=None)
 
 
 class TokenCounts:

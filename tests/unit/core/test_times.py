@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_memfail.core import Memory, dated_texts, without_later
-from pytest_memfail.core.times import read_time
+from pytest_memfail.core import Memory, dated_texts
+from pytest_memfail.core.times import read_time, without_later
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
 
