@@ -1,4 +1,4 @@
-"""Cognee: conversations become documents, which a model turns into a graph; searches return their chunks.
+"""Cognee (untested): conversations become documents, which a model turns into a graph; searches return their chunks.
 
 Untested: its model fills schemas that the local endpoint has no rules for. The calls follow cognee's source (add,
 cognify, search).

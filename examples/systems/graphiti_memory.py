@@ -1,4 +1,4 @@
-"""Graphiti over an embedded Kuzu database: facts as edges of a graph that a model draws.
+"""Graphiti (tested) over an embedded Kuzu database: facts as edges of a graph that a model draws.
 
 Tested with graphiti-core 0.31.1 and kuzu 0.11.3; see the README for what it held and what it does not keep. The Kuzu driver is
 deprecated by its makers and finds nothing after it is opened again, so there is no snapshot here.

@@ -1,4 +1,4 @@
-"""Letta: an agent reads each conversation and keeps what it chooses in its archive; searches cover the archive.
+"""Letta (untested): an agent reads each conversation and keeps what it chooses in its archive; searches cover the archive.
 
 Untested: needs a Letta server. The calls were checked against letta-client 1.12.1.
 

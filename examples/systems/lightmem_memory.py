@@ -1,4 +1,4 @@
-"""LightMem, and StructMem, which is its event mode (option `mode=event`): facts that a model extracts, searched by meaning.
+"""LightMem (untested), and StructMem, which is its event mode (`mode=event`): facts that a model extracts, searched by meaning.
 
 Untested: the package of that name in the registry is a stub, so it has to be installed from source, with torch 2.8.0 and models from
 a hub. The calls follow its source (version 0.1.0, Python 3.10 or 3.11).

@@ -1,4 +1,4 @@
-"""Memobase: a profile and events of a user, drawn from conversations by the server's model.
+"""Memobase (untested): a profile and events of a user, drawn from conversations by the server's model.
 
 Untested: needs a Memobase server. The calls were checked against memobase 0.0.27.
 

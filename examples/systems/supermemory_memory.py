@@ -1,4 +1,4 @@
-"""Supermemory: conversations become documents of a namespace, from which the service makes memories.
+"""Supermemory (untested): conversations become documents of a namespace, from which the service makes memories.
 
 Untested: a hosted service with a key. The calls were checked against supermemory 5.0.1.
 

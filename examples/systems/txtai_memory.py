@@ -1,4 +1,4 @@
-"""txtai: every message in one index, searched by BM25 and by vectors together.
+"""txtai (tested): every message in one index, searched by BM25 and by vectors together.
 
 Tested with txtai 9.14.0 and all-MiniLM-L6-v2; see the README for what it held.
 

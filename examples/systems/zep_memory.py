@@ -1,4 +1,4 @@
-"""Zep: conversations become episodes of a graph; searches return the facts on its edges.
+"""Zep (untested): conversations become episodes of a graph; searches return the facts on its edges.
 
 Untested: a hosted service with a key. The calls were checked against zep-cloud 4.0.1.
 

@@ -128,6 +128,7 @@ if TYPE_CHECKING:
         VERDICTS,
         worst,
     )
+    from pytest_memfail.core.times import RowTimes, dated_texts
     from pytest_memfail.core.verdict import (
         ADDED_STAGE,
         LOST_LATER,
@@ -208,6 +209,7 @@ __all__ = [
     "Reply",
     "Role",
     "RowError",
+    "RowTimes",
     "Score",
     "SnapshotError",
     "Source",
@@ -239,6 +241,7 @@ __all__ = [
     "claim_of",
     "copy_folder",
     "counted",
+    "dated_texts",
     "described_apart",
     "distractor_verdict",
     "escape_controls",
@@ -395,6 +398,7 @@ _HOMES = {
         "VERDICTS",
         "worst",
     ),
+    "times": ("RowTimes", "dated_texts"),
     "verdict": (
         "ADDED_STAGE",
         "LOST_LATER",

@@ -51,6 +51,8 @@ class MemorySystem(Protocol):
         the maximum number of retries of a failed conversation, if retrying is safe; default 2, with growing waits.
     `unlimited_k`: bool
         True if retrieved memories must not be cut to k (a full-context baseline).
+    `oldest_first`: bool
+        True if retrieved memories come in the order of storing; a token limit (`--memfail-shown-tokens`) then drops the oldest.
     `remote`: bool
         True if the stores live at one server, kept apart by an id: each store is then asked for a text of another one.
     `search_rewrites`: bool
@@ -104,6 +106,9 @@ class Chat(Protocol):
 
         Without `model`, asks the run's model. Raises a `MemfailError` if there is no usable reply after retries.
         """
+
+    async def embed(self, texts: Sequence[str], *, model: str) -> Sequence[Sequence[float]]:
+        """Return a vector for each text from the endpoint's `/embeddings`; raises as a call does."""
 
 
 @dataclass(frozen=True, slots=True)

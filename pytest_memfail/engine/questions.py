@@ -23,6 +23,8 @@ from pytest_memfail.core import (
     Memory,
     Question,
     Reply,
+    RowTimes,
+    StorePlan,
     TestTaker,
     Trace,
     Verdict,
@@ -196,9 +198,9 @@ class Slots:
 class Answerer:
     """Ask and judge the questions of one store, each as often as the run repeats questions."""
 
-    def __init__(self, resources: Resources, evidence: Mapping[str, Evidence]) -> None:
+    def __init__(self, resources: Resources, evidence: Mapping[str, Evidence], plan: StorePlan) -> None:
         self.tokens = TokenCounts(resources.tokens, resources.pool)
-        self._resources, self._evidence = resources, evidence
+        self._resources, self._evidence, self._times = resources, evidence, RowTimes(plan)
         judges, self._test_takers = zip((resources.judge, resources.test_taker), *resources.again, strict=True)
         # one grader for each repeat: no repeat may reuse an earlier judgment
         self._graders = [Grader(judge, resources.pool, resources.outcomes) for judge in judges]
@@ -249,7 +251,7 @@ class Answerer:
         shown = added.memories if added is not None and needs_additions(question) else ()
         if searches(question):
             seconds["retrieve"] = found.seconds
-            shown, shown_tokens = await self.tokens.within_limit(found.memories)
+            shown, shown_tokens = await self.tokens.within_limit(found.memories, drops_first=found.is_oldest_first)
         store_tokens = await self.tokens.listed(listing)
         reply = None
         if (test_taker := self._test_takers[time_asked]) is not None and "answer" in question.stages:
@@ -268,7 +270,7 @@ class Answerer:
     async def _reply(self, test_taker: TestTaker, question: Question, shown: Sequence[Memory]) -> Reply:
         about = f" (question {question.id})"
         with raised_as(MemfailError, "the test-taker's answer()", about, self._resources.outcomes):
-            reply = await called(test_taker.answer, question, shown, pool=self._resources.pool)
+            reply = await called(test_taker.answer, question, self._times.only(shown), pool=self._resources.pool)
         if not isinstance(reply, Reply):
             raise MemfailError(f"the test-taker returned {type(reply).__name__}; expected a Reply{about}")
         return reply
@@ -299,23 +301,27 @@ class TokenCounts:
             self._listed[listing] = await self.total(memory.text for memory in listing.memories)
         return self._listed[listing]
 
-    async def within_limit(self, memories: tuple[Memory, ...]) -> tuple[tuple[Memory, ...], int | None]:
+    async def within_limit(
+        self, memories: tuple[Memory, ...], *, drops_first: bool = False
+    ) -> tuple[tuple[Memory, ...], int | None]:
         """Return the memories that fit the token limit, and the number of their tokens.
 
-        The memories come best first. The one that crosses the limit is cut to the tokens that are left.
+        The memories come best first, so the last are dropped; with `drops_first` the first are. The one that crosses the limit
+        is cut to the tokens that are left, at its end or start.
         """
         total = await self.total(memory.text for memory in memories)
         if self._rules is None or total is None or self._rules.limit is None or total <= self._rules.limit:
             return memories, total
+        cut = self._rules.last if drops_first else self._rules.first
         kept, left = [], self._rules.limit
-        for memory in memories:
+        for memory in memories[::-1] if drops_first else memories:
             if self._counts[memory.text] > left:
-                if start := self._rules.first(memory.text, left):
-                    kept.append(replace(memory, text=start))
+                if rest := cut(memory.text, left):
+                    kept.append(replace(memory, text=rest))
                 break
             kept.append(memory)
             left -= self._counts[memory.text]
-        return tuple(kept), self._rules.limit
+        return tuple(kept[::-1] if drops_first else kept), self._rules.limit
 
 
 def searches(question: Question) -> bool:

@@ -95,7 +95,7 @@ class StoreRun:
         self._in_flight: Counter[str] = Counter()
         """Keys in the journal. A hidden ask counts under the key of the ask that needs it."""
         self._system: OpenSystem | None = None
-        self._answerer = Answerer(resources, job.evidence)
+        self._answerer = Answerer(resources, job.evidence, job.plan)
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._retrieving: dict[asyncio.Future[None], asyncio.Task[None]] = {}
         self._asked_again: set[asyncio.Task[None]] = set()

@@ -29,6 +29,8 @@ class TokenRules:
     """Returns the number of tokens in all texts."""
     first: Callable[[str, int], str]
     """Returns the start of a text, at most this many tokens long."""
+    last: Callable[[str, int], str]
+    """Returns the end of a text, at most this many tokens long."""
     limit: int | None = None
     """Maximum number of tokens shown per question; None means no limit."""
 

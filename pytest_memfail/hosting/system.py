@@ -119,6 +119,8 @@ class Retrieved:
     """Entries beyond k."""
     seconds: float
     """How long the system itself took."""
+    is_oldest_first: bool = False
+    """Whether they come in the order of storing, so that a token limit drops the first."""
 
 
 class OpenSystem:
@@ -402,7 +404,8 @@ class OpenSystem:
         finally:
             SEARCHING.reset(token)
         shown = memories if getattr(self._system, "unlimited_k", False) else memories[:k]
-        return Retrieved(shown, len(memories) - len(shown), seconds)
+        is_oldest_first = bool(getattr(self._system, "oldest_first", False))
+        return Retrieved(shown, len(memories) - len(shown), seconds, is_oldest_first)
 
     async def close(self) -> None:
         """Call the system's `close()` if it has one."""

@@ -88,8 +88,8 @@ def about_entries(
         fact["question"] = question.text
     shape = "state" if check == "stored" and asks_outdated(evidence, kind) else check
     blocks = [_memories(entries), _block("fact", [_value(fact)])]
-    if kind.times and check != "retrieval":
-        # times matter only if states replace one another; the test-taker does not see them either
+    if kind.times and (check != "retrieval" or any(entry.memory.timestamp for entry in entries)):
+        # times matter only if states replace one another; the test-taker sees those of the memories shown
         blocks.insert(1, _times(entries))
     labels = kind.labels if check == "retrieval" else ()
     return _messages(*blocks, _criteria(check, evidence, kind, protocol), _labelled(_SHAPES[shape], labels))

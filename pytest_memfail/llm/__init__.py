@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_memfail.llm.proxy import Proxy, StoreCalls
     from pytest_memfail.llm.replay_ignore import check_patterns
     from pytest_memfail.llm.test_taker import ModelTestTaker
-    from pytest_memfail.llm.tokens import count_tokens, first_tokens, why_approximate
+    from pytest_memfail.llm.tokens import count_tokens, first_tokens, last_tokens, why_approximate
 
 __all__ = [
     "PLACEHOLDER_KEY",
@@ -70,6 +70,7 @@ __all__ = [
     "check_sdk",
     "count_tokens",
     "first_tokens",
+    "last_tokens",
     "why_approximate",
 ]
 
@@ -95,6 +96,7 @@ _HOMES = {
     "check_sdk": "address",
     "count_tokens": "tokens",
     "first_tokens": "tokens",
+    "last_tokens": "tokens",
     "why_approximate": "tokens",
 }
 

@@ -37,3 +37,7 @@ class SystemChat:
             model=asked, messages=messages, tools=tools, stage=stage, parameters=self._parameters
         )
         return ChatReply(reply.text, reply.calls)
+
+    async def embed(self, texts: Sequence[str], *, model: str) -> list[Sequence[float]]:
+        """Return a vector for each text. Raise a `ModelCallError`."""
+        return await self._client.embed(model=model, texts=texts, stage=MEMORY_STAGE)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm.address import Address, check_sdk
 from pytest_memfail.llm.cache import CachedReply, ResponseCache, request_key
-from pytest_memfail.llm.completion import Completion
+from pytest_memfail.llm.completion import Completion, Usage
 from pytest_memfail.llm.errors import CacheMissError, ModelCallError, RefusalError, ReplyError
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.patience import MAX_WAIT_SECONDS, Clock
-from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, unpacked
+from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, unpacked, unpacked_vector
 from pytest_memfail.llm.request import OUR_PARAMETERS, Request, corrected, encodable, json_schema, longer
 from pytest_memfail.llm.sending import Sender, times
 from pytest_memfail.llm.truncation import Prompts
@@ -162,13 +162,7 @@ class ModelClient:
         if found := self._from_cache(request, key, cache):
             self.ledger.record_hit(stage, model)
             return replace(found, key=key)
-        if cache.mode == "only":
-            recorded = cache.endpoints()
-            others = f", or use OPENAI_BASE_URL={recorded[0]}, which its replies are of" if recorded else ""
-            raise CacheMissError(
-                f"{cache.path} has no reply of {model!r} at {self.endpoint} to this {stage} request, and the cache "
-                f"mode `only` forbids calls; record one with the cache mode on{others * (self._address.url not in recorded)}"
-            )
+        self._check_may_call(request, cache)
         return replace(await self._joined(request, key, cache), key=key)
 
     def forget(self, refused: Iterable[Completion]) -> bool:
@@ -179,6 +173,45 @@ class ModelClient:
             if reply.key is not None:
                 self.cache.forget(reply.key)
         return True
+
+    async def embed(self, *, model: str, texts: Sequence[str], stage: str) -> list[Sequence[float]]:
+        """Return a vector for each text, from the endpoint's `/embeddings`; one request asks for all that are not cached.
+
+        Raises a `ModelCallError`, as `ask` does.
+        """
+        cache = self.cache if self.cache is not None and self.cache.mode != "off" else None
+        sent = [encodable(text) for text in texts]
+        keys = {text: self._key_of(model, text) for text in sent}
+        lines = {text: found.text for text, key in keys.items() if cache is not None and (found := cache.get(key))}
+        if missing := [text for text in keys if text not in lines]:
+            request = Request(model, (), stage, None, {}, missing)
+            if cache is not None:
+                self._check_may_call(request, cache)
+            reply = await self._called(request)
+            self.prompts.counted(request, reply.usage.prompt_tokens)
+            for text, line in zip(missing, reply.text.split("\n"), strict=True):
+                lines[text] = line
+                if cache is not None:
+                    cache.put(keys[text], endpoint=self._address.url, model=model, reply=CachedReply(line, Usage()))
+        else:
+            self.ledger.record_hit(stage, model)
+        return [unpacked_vector(lines[text]) for text in sent]
+
+    def _key_of(self, model: str, text: str) -> str:
+        """Return the key of the vector of a text."""
+        url = self._address.url
+        return request_key(endpoint=url, model=model, messages=(), parameters={"input": text}, schema=None, repeat=0)
+
+    def _check_may_call(self, request: Request, cache: ResponseCache) -> None:
+        """Raise `CacheMissError` if the cache forbids calls."""
+        if cache.mode != "only":
+            return
+        recorded = cache.endpoints()
+        others = f", or use OPENAI_BASE_URL={recorded[0]}, which its replies are of" if recorded else ""
+        raise CacheMissError(
+            f"{cache.path} has no reply of {request.model!r} at {self.endpoint} to this {request.stage} request, and the cache "
+            f"mode `only` forbids calls; record one with the cache mode on{others * (self._address.url not in recorded)}"
+        )
 
     async def close(self) -> None:
         """Close the connections; the client reconnects if it is used again."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,6 +46,45 @@ def read_reply(body: bytes) -> WireReply:
         return _wire_reply(data["choices"][0], read_usage(data.get("usage")))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise ReplyError(f"not a chat completion: {_quoted(body.decode('utf-8', 'replace'))}") from None
+
+
+LARGEST: Final = 3e38
+"""The largest number of 32 bits, or nearly; a NaN is not smaller."""
+
+
+def read_vectors(body: bytes, count: int) -> WireReply:
+    """Read the body of a response of `/embeddings`; the text is the vectors, packed as for the cache, one a line.
+
+    Raises `ReplyError` if it does not have this many vectors of one length, all of finite numbers.
+    """
+    try:
+        data = json.loads(body)
+        items = sorted(data["data"], key=lambda item: item["index"])
+        vectors = [_floats(item["embedding"]) for item in items]
+        usage = read_usage(data.get("usage"))
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, struct.error):
+        raise ReplyError(f"not a reply to /embeddings: {_quoted(body.decode('utf-8', 'replace'))}") from None
+    sizes = {len(vector) for vector in vectors}
+    if [item["index"] for item in items] != list(range(count)) or len(sizes) != 1 or 0 in sizes:
+        raise ReplyError(f"got {len(vectors)} vectors of {sorted(sizes)} numbers, expected {count} of one length")
+    if not all(abs(number) <= LARGEST for vector in vectors for number in vector):
+        raise ReplyError("a vector has a number that is not finite")
+    return WireReply("\n".join(map(packed_vector, vectors)), None, None, usage)
+
+
+def _floats(vector: Any) -> Sequence[float]:
+    return unpacked_vector(vector) if isinstance(vector, str) else [float(number) for number in vector]
+
+
+def packed_vector(vector: Sequence[float]) -> str:
+    """Encode a vector as one line: base64 of 32-bit floats, as endpoints do."""
+    return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode("ascii")
+
+
+def unpacked_vector(line: str) -> Sequence[float]:
+    """Decode a packed vector. Raise `ValueError` or `struct.error` if it is none."""
+    packed = base64.b64decode(line, validate=True)
+    return struct.unpack(f"<{len(packed) // 4}f", packed)
 
 
 def _wire_reply(choice: Any, usage: Usage) -> WireReply:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 EXPECTED_REPLY_TOKENS: Final = 256
 """The tokens reserved for a reply in flight if no limit is set."""
+EMBEDDINGS: Final = "/embeddings"
 LIMITS: Final = ("max_completion_tokens", "max_tokens")
 OUR_PARAMETERS: Final = frozenset({"model", "messages", "response_format", "stream", "n", "tools"})
 
@@ -30,6 +31,8 @@ class Request:
     stage: str
     schema: type[BaseModel] | None
     parameters: Mapping[str, Any]
+    texts: Sequence[str] = ()
+    """The texts to embed; empty for a chat completion."""
 
     @property
     def has_tools(self) -> bool:
@@ -66,6 +69,8 @@ def corrected(request: Request, reply: str, problem: str) -> Request:
 
 async def post(sdk: AsyncOpenAI, request: Request) -> bytes:
     """Send one request and return the body of the response."""
+    if request.texts:
+        return await sdk.post(EMBEDDINGS, body={"model": request.model, "input": list(request.texts)}, cast_to=bytes)
     body = {"model": request.model, "messages": request.messages}
     # the SDK's typed method would copy each message and build lenient models, which doubles the CPU time of a call
     return await sdk.post(
@@ -105,6 +110,8 @@ def _strict_format(schema: type[BaseModel]) -> dict[str, Any]:
 
 def expected_usage(request: Request) -> Usage:
     """Return the usage to reserve in the budget until the reply arrives."""
+    if request.texts:
+        return Usage(count_tokens(request.texts), 0)
     limits = (request.parameters.get(name) for name in LIMITS)
     reply = next((limit for limit in limits if isinstance(limit, int) and limit > 0), EXPECTED_REPLY_TOKENS)
     sent = sum(_tokens(message.get("content") or "") for message in request.messages)

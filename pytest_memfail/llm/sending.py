@@ -19,7 +19,7 @@ from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.limiter import Limiter
 from pytest_memfail.llm.pace import Pace, Waiting
 from pytest_memfail.llm.patience import Clock, Patience
-from pytest_memfail.llm.replies import WireReply, read_reply
+from pytest_memfail.llm.replies import WireReply, read_reply, read_vectors
 from pytest_memfail.llm.request import Request, expected_usage, post
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class Sender:
     def _booked(self, request: Request, body: bytes, seconds: float) -> WireReply:
         usage = UNREPORTED
         try:
-            reply = read_reply(body)
+            reply = read_vectors(body, len(request.texts)) if request.texts else read_reply(body)
             usage = reply.usage
             return reply
         finally:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import Conversation, Memory, Message, Question, Reply
+from pytest_memfail.core import Conversation, Memory, Message, Question, Reply, dated_texts
 from pytest_memfail.llm.replies import without_thoughts
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ write "none". Then give the answer on a line that starts with "Answer:"."""
 LETTER: Final = """\
 Precisely one option follows when remembered facts are joined link by link; nothing in them supports the rest. Your \
 whole reply is one JSON object with the letter of that option, like {"selected_choice": "A"}."""
+
+DATED: Final = "The date in brackets before a memory says when it is from."
 
 ASSIST: Final = """\
 You are a friendly assistant in a chat. Answer the user in a sentence or two, and take note of whatever they tell about \
@@ -78,10 +80,13 @@ class ModelTestTaker:
 
 def graded_prompt(question: Question, shown: Sequence[Memory]) -> list[dict[str, str]]:
     """Return the messages that ask a graded question."""
-    memories = [f"{number} {_value(memory.text)}" for number, memory in enumerate(shown, 1)]
+    texts = dated_texts(shown)
+    memories = [f"{number} {_value(text)}" for number, text in enumerate(texts, 1)]
+    # prompts without dates stay as they are, and so do their cached replies
+    dated = [DATED] if texts != [memory.text for memory in shown] else []
     how = LETTER if question.answer_format == "letter" else RESTATE
     now = [f"It is {question.asked_at:%Y-%m-%d %H:%M}."] if question.asked_at else []
-    asked = [*_block("memories", memories), *now, *_block("question", [_value(question.text)]), how]
+    asked = [*_block("memories", memories), *dated, *now, *_block("question", [_value(question.text)]), how]
     return [{"role": "system", "content": ANSWER}, {"role": "user", "content": "\n".join(asked)}]
 
 

@@ -76,6 +76,16 @@ def first_tokens(text: str, n: int) -> str:
     return encoding.decode(encoding.encode_ordinary(text)[:n], errors="ignore")
 
 
+def last_tokens(text: str, n: int) -> str:
+    """Return the text of its last n tokens, without an incomplete character at the start."""
+    text = _encodable(text)
+    if (encoding := _encoding()) is None:
+        size = bisect_right(range(1, len(text) + 1), n, key=lambda size: _approximate_count(text[-size:]))
+        return text[len(text) - size :]
+    tokens = encoding.encode_ordinary(text)
+    return encoding.decode(tokens[max(0, len(tokens) - n) :], errors="ignore")
+
+
 def _approximate_count(text: str) -> int:
     pieces = PIECE.findall(text)
     return sum(1 + (len(piece.encode("utf-8", "replace")) - 1) // BYTES_OF_A_TOKEN[piece.isascii()] for piece in pieces)

@@ -34,7 +34,7 @@ class Prompts:
             return
         self._seen += 1
         self._longest[request.model] = max(tokens, self._longest.get(request.model, 0))
-        texts = (message.get("content") for message in request.messages)
+        texts = (*request.texts, *(message.get("content") for message in request.messages))
         words = sum(len(text.split()) for text in texts if isinstance(text, str))
         if tokens < words:
             self._short.append((request.model, words))

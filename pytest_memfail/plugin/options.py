@@ -589,8 +589,8 @@ class Settings:
     )
     shown_tokens = Option(
         "N",
-        "Show at most N tokens of memories per question, best entries first; the entry that crosses N is cut. Applies in "
-        "addition to k",
+        "Show at most N tokens of memories per question, best entries first (full-context: the newest); the entry that crosses N is "
+        "cut. Applies in addition to k",
         whole(1, None),
         shared=True,
         identifies="verdicts",

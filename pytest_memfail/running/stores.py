@@ -22,6 +22,7 @@ from pytest_memfail.running.models import LEDGER_FILE, Models, open_ledger
 from pytest_memfail.running.output import Routing, replay
 from pytest_memfail.running.plan import Asked, Run, Unit
 from pytest_memfail.running.settings import Around
+from pytest_memfail.systems import for_store
 
 T = TypeVar("T")
 
@@ -207,7 +208,7 @@ class Runtime:
             task=unit.task.name,
             plan=unit.plan,
             evidence=unit.task.evidence,
-            factory=factory,
+            factory=for_store(factory, unit.plan, unit.task.evidence),
             context=context,
             asks=tuple(self._todo.get(unit.id, {}).values()),
             suspects=suspects,
@@ -251,7 +252,7 @@ class Runtime:
             self._begin(self.run.unit(later[0]), factory, make_folder)
 
     def _make_engine(self) -> Engine:
-        from pytest_memfail.llm import count_tokens, first_tokens
+        from pytest_memfail.llm import count_tokens, first_tokens, last_tokens
 
         settings = self.run.settings
         models = self._models = Models(
@@ -263,7 +264,7 @@ class Runtime:
             again=models.again,
             assistant_turns=settings.assistant_turns,
             concurrency=settings.concurrency,
-            tokens=TokenRules(count_tokens, first_tokens, settings.shown_tokens),
+            tokens=TokenRules(count_tokens, first_tokens, last_tokens, settings.shown_tokens),
             journal=self._journal or Journal(),
             shared=self._journals,
             on_progress=self._tick,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import SystemContext
+from pytest_memfail.core import Evidence, StorePlan, SystemContext
 from pytest_memfail.systems.adapters import ADAPTERS, adapter
 
 if TYPE_CHECKING:
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 BUILT_IN: Final[Mapping[str, str]] = {
     "bm25": "every message verbatim in SQLite, ranked by BM25",
+    "dense": "every message verbatim in SQLite, ranked by the vectors of an embedding endpoint",
     "sqlite-hybrid": "every message verbatim in SQLite, ranked by BM25 and static embeddings together",
     "md-file": "one Markdown file that a model keeps by calling tools, searched by BM25",
     "memory-tool": "a folder of files that a model keeps with the six commands of the memory tool",
-    "full-context": "everything is shown, newest first",
+    "full-context": "everything is shown, in the order of storing",
+    "gold-facts": "exactly the facts that each question needs: the upper bound of memory",
     "no-memory": "stores nothing",
     "forgetful": "drops conversations (not_stored)",
     "lossy": "drops qualifying clauses, numbers and names (summary_error)",
@@ -41,9 +43,13 @@ def built_in_system(
         kind = {"forgetful": failing.Forgetful, "lossy": failing.Lossy, "misdirected": failing.Misdirected}[name]
         return failing.FailingFactory(kind, make_inner)
     if name == "bm25":
-        from pytest_memfail.systems.bm25 import BM25
+        from pytest_memfail.systems.bm25 import FACTORY as BY_WORDS
 
-        return BM25
+        return BY_WORDS
+    if name == "dense":
+        from pytest_memfail.systems.dense import FACTORY as BY_VECTORS
+
+        return BY_VECTORS
     if name == "sqlite-hybrid":
         from pytest_memfail.systems.sqlite_hybrid import FACTORY
 
@@ -56,6 +62,10 @@ def built_in_system(
         from pytest_memfail.systems.connectors import memory_tool
 
         return memory_tool()
+    if name == "gold-facts":
+        from pytest_memfail.systems.gold_facts import GoldFactsFactory
+
+        return GoldFactsFactory()
     if name == "full-context":
         from pytest_memfail.systems.full_context import FullContext
 
@@ -65,6 +75,20 @@ def built_in_system(
 
         return NoMemory
     return adapter(name)
+
+
+def for_store(factory: Any, plan: StorePlan, evidence: Mapping[str, Evidence]) -> Any:
+    """Return the factory of one store: that of `gold-facts` gets the gold data, any other is returned unchanged."""
+    from pytest_memfail.systems.gold_facts import GoldFactsFactory
+
+    return factory.with_gold(plan, evidence) if isinstance(factory, GoldFactsFactory) else factory
+
+
+def package_vectors(texts: list[str]) -> list[list[float]]:
+    """Return the vector of each text, by the word vectors of the package wordllama."""
+    from pytest_memfail.systems.static_embeddings import embed
+
+    return [[float(number) for number in vector] for vector in embed("wordllama", texts)]
 
 
 def is_yaml(name: str) -> bool:
@@ -89,4 +113,13 @@ def yaml_schema() -> dict[str, Any]:
     return json_schema()
 
 
-__all__ = ["BUILT_IN", "SYSTEMS", "built_in_system", "is_yaml", "yaml_schema", "yaml_system"]
+__all__ = [
+    "BUILT_IN",
+    "SYSTEMS",
+    "built_in_system",
+    "for_store",
+    "is_yaml",
+    "package_vectors",
+    "yaml_schema",
+    "yaml_system",
+]

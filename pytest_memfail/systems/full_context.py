@@ -10,12 +10,13 @@ from pytest_memfail.systems.base import Entry, entries_of, no_options
 
 
 class FullContext:
-    """Returns everything, newest first."""
+    """Returns everything in the order of storing, as a context window holds it; a token limit drops the oldest."""
 
     check_options = staticmethod(no_options("full-context"))
     calls_model = False
     concurrent_reads = 8
     unlimited_k = True
+    oldest_first = True
 
     def __init__(self, context: SystemContext) -> None:
         self._entries: list[Entry] = []
@@ -25,12 +26,12 @@ class FullContext:
         self._entries += entries_of(conversation)
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """Return all messages, newest first, ignoring the query and k."""
-        return list(reversed(self.get_all_memories()))
+        """Return all messages, in storage order, ignoring the query and k."""
+        return self.get_all_memories()
 
     def get_all_memories(self) -> list[dict[str, Any]]:
         """Return all messages, in storage order."""
-        return [{"text": e.text, "id": e.id, "timestamp": e.timestamp} for e in self._entries]
+        return [entry.plain() for entry in self._entries]
 
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""

@@ -1,7 +1,7 @@
 """`md-file`: a Markdown file of notes that a model edits through tool calls; retrieval ranks its lines by BM25.
 
-Setting: `model`, by default the run's (`--memfail-model`). Its calls go through `context.chat`, so they are cached,
-counted and charged to the budget.
+Settings: `model`, by default the run's (`--memfail-model`), and `retrieve` (bm25; tools: the model reads the file by calling tools,
+and what they show it is retrieved). Its calls go through `context.chat`, so they are cached, counted and charged to the budget.
 """
 
 from __future__ import annotations
@@ -9,16 +9,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext, UsageError
 from pytest_memfail.systems.adapters import AdapterFactory, Setting
 from pytest_memfail.systems.base import Entry
-from pytest_memfail.systems.note_tools import SCHEMAS, Draft, ToolError
+from pytest_memfail.systems.note_tools import SCHEMAS, Draft, Reader, ToolError
 from pytest_memfail.systems.tool_loop import asking, run_tools, transcript
 from pytest_memfail.systems.word_index import LazyIndex
 
-SETTINGS: Final = {"model": Setting("")}
+if TYPE_CHECKING:
+    from pytest_memfail.systems.connectors import AgentSystem
+
+SETTINGS: Final = {"model": Setting(""), "retrieve": Setting("bm25", ("bm25", "tools"))}
 FILE: Final = "memory.md"
 BULLET: Final = "- "
 
@@ -47,6 +50,12 @@ class MdFile:
         self._model = settings["model"]
         self._file = context.path / FILE
         self._index = LazyIndex(lambda: (Entry(str(n), text, None) for n, text in enumerate(self._lines(), 1)))
+        self._agent: AgentSystem | None = None
+        if settings["retrieve"] == "tools":
+            from pytest_memfail.systems.connectors import AgentSystem
+
+            self._agent = AgentSystem(context, Reader(self._lines), self._model, "md-file")
+            self.unlimited_k = True  # the model decides how much it reads
 
     async def store_conversation(self, conversation: Conversation) -> None:
         """Let the model update the file.
@@ -69,7 +78,9 @@ class MdFile:
         self._write(draft.lines())
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """Return the k lines with the best BM25 score for any word of the query."""
+        """Return the k lines with the best BM25 score for any word of the query, or those that the model looked up."""
+        if self._agent is not None:
+            return await self._agent.retrieve_memories(query, conversation, k)
         return self._index.best(query, k)
 
     async def get_all_memories(self) -> list[dict[str, Any]]:
@@ -92,7 +103,8 @@ class MdFile:
 
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""
-        return {"system": "md-file", **({"model": self._model} if self._model else {})}
+        by_tools = {} if self._agent is None else {"retrieve": "tools"}
+        return {"system": "md-file", **by_tools, **({"model": self._model} if self._model else {})}
 
     def _lines(self) -> list[str]:
         if not self._file.exists():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pytest_memfail.core import one_line
 
+WORDS: Final = {"type": "string", "description": "words of the lines to find; upper and lower case are the same"}
 NUMBER: Final = {"type": "integer", "description": "the number of the line as read_memory shows it"}
 TEXT: Final = {"type": "string", "description": "the note, on one line"}
 
@@ -29,12 +31,20 @@ SCHEMAS: Final = [
     _tool("delete_line", "Remove a line; the others keep their numbers.", number=NUMBER),
     _tool("keep_nothing", "Say that nothing in this conversation is worth keeping."),
 ]
-"""The tools in the format of chat completions."""
-PARAMETERS: Final = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in SCHEMAS}
+"""The tools that edit, in the format of chat completions."""
+READING: Final = [
+    SCHEMAS[0],
+    _tool("read_lines", "Show the lines from one number to another.", first=NUMBER, last=NUMBER),
+    _tool("find_lines", "Show the lines that have any of these words.", words=WORDS),
+]
+"""The tools that only read."""
+PARAMETERS: Final = {
+    tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in (*SCHEMAS, *READING)
+}
 KINDS: Final[Mapping[str, type]] = {"string": str, "integer": int}
 
 
-class ToolError(Exception):
+class ToolError(ValueError):
     """A tool call that cannot be executed: what was got, what was expected."""
 
 
@@ -84,6 +94,44 @@ class Draft:
         if not 1 <= number <= len(self._lines) or self._lines[number - 1] is None:
             raise ToolError(f"no line {number}; read_memory shows the existing lines")
         return number - 1
+
+
+class Reader:
+    """The notes as the toolbox of a model that looks something up (`connectors.agent.Toolbox`)."""
+
+    tools = READING
+
+    def __init__(self, read: Callable[[], list[str]]) -> None:
+        """`read` returns the notes that there are now."""
+        self._read = read
+
+    async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+        """Execute a call; return the numbered lines for the model, and the same as memories.
+
+        Raises `ToolError` for an unknown tool or invalid arguments.
+        """
+        if name not in [tool["function"]["name"] for tool in READING]:
+            raise ToolError(f"no tool {one_line(name, 60)!r}; expected one of those offered")
+        lines = list(enumerate(self._read(), 1))
+        given = _checked(name, json.dumps(arguments))
+        if name == "read_lines":
+            lines = lines[max(0, given["first"] - 1) : max(0, given["last"])]
+        elif name == "find_lines":
+            wanted = set(re.findall(r"\w+", given["words"].casefold()))
+            lines = [(number, line) for number, line in lines if wanted & set(re.findall(r"\w+", line.casefold()))]
+        shown = "\n".join(f"{number} {line}" for number, line in lines) or "no such line"
+        return shown, [{"text": line, "id": str(number)} for number, line in lines]
+
+    async def get_all_memories(self) -> list[dict[str, Any]]:
+        """Return every line."""
+        return [{"text": line, "id": str(number)} for number, line in enumerate(self._read(), 1)]
+
+    async def close(self) -> None:
+        """Do nothing: the file is not open."""
+
+    def describe(self) -> Mapping[str, str]:
+        """Return the description for the record."""
+        return {"system": "md-file", "retrieve": "tools"}
 
 
 def _note(text: str) -> str:

@@ -1,7 +1,7 @@
 """`sqlite-hybrid`: every message verbatim in SQLite; the rankings by BM25 and by static embeddings are fused.
 
-Setting: `embeddings`: ngrams (hashed character n-grams, no dependencies) or wordllama (a table of word vectors from the
-package of that name).
+Settings: `embeddings`: ngrams (hashed character n-grams, no dependencies) or wordllama (a table of word vectors from the
+package of that name); `unit` and `header` as for `bm25`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,17 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
 from pytest_memfail.systems.adapters import AdapterFactory, Setting, versions
-from pytest_memfail.systems.base import entries_of
+from pytest_memfail.systems.base import ENTRIES
 from pytest_memfail.systems.bm25 import BM25, FILE
 from pytest_memfail.systems.static_embeddings import embed
+from pytest_memfail.systems.vector_table import VectorTable
 from pytest_memfail.systems.word_index import storable
 
-if TYPE_CHECKING:
-    from pytest_memfail.systems.static_embeddings import Vectors
-
-SETTINGS: Final = {"embeddings": Setting("ngrams", ("ngrams", "wordllama"))}
+SETTINGS: Final = {"embeddings": Setting("ngrams", ("ngrams", "wordllama")), **ENTRIES}
 WORDLLAMA: Final = "wordllama>=0.4,<0.5"
 DEPTH: Final = 100
 """How many rows of each ranking are fused; k if that is more."""
@@ -34,52 +32,24 @@ class SqliteHybrid(BM25):
     """`bm25` plus a vector per message; retrieval combines both rankings."""
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
+        super().__init__(context, settings)
         self._embeddings = settings["embeddings"]
-        self._vectors: tuple[list[int], Vectors] | None = None
-        super().__init__(context)
-        self._db = self._index.db
-        # the table's name distinguishes the vectors of different embeddings
         self._table = f"vectors_{self._embeddings}"
-        self._db.execute(f"create table if not exists {self._table} (id integer primary key, vector blob not null)")
+        self._vectors = VectorTable(self.index.db, self._table)
 
     def store_conversation(self, conversation: Conversation) -> None:
         """Add the messages and their vectors."""
-        entries = entries_of(conversation)
-        vectors = embed(self._embeddings, [storable(entry.text) for entry in entries])
-        with self._db:
-            (last,) = self._db.execute("select coalesce(max(rowid), 0) from memories").fetchone()
-            self._index.add(entries)
-            rows = [(last + i, vector.tobytes()) for i, vector in enumerate(vectors, 1)]
-            self._db.executemany(f"insert into {self._table} values (?, ?)", rows)
-        self._vectors = None
+        super().store_conversation(conversation)
+        if new := self._vectors.lacking():
+            with self.index.db:
+                self._vectors.add([row for row, _ in new], embed(self._embeddings, [text for _, text in new]))
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the k messages with the best fused rank."""
         depth = max(k, DEPTH)
-        by_words = [row for row, _ in self._index.ranked(query, depth)]
-        return self._index.found(fused(by_words, self._nearest(query, depth))[:k])
-
-    def _nearest(self, query: str, depth: int) -> list[int]:
-        """Return the rows with the nearest vectors, except those without any similarity."""
-        import numpy as np
-
-        rows, vectors = self._read_vectors()
-        if not rows:
-            return []
-        # not `@`: its BLAS threads wait for each other, which is a hundred times slower beside other workers
-        scores = np.einsum("ij,j->i", vectors, embed(self._embeddings, [storable(query)])[0])
-        order = np.argsort(-scores, kind="stable")[:depth]
-        return [rows[i] for i in order if scores[i] > 0]
-
-    def _read_vectors(self) -> tuple[list[int], Vectors]:
-        """Return all vectors, read once after each change."""
-        import numpy as np
-
-        if self._vectors is None:
-            found = self._db.execute(f"select id, vector from {self._table} order by id").fetchall()
-            stacked = np.frombuffer(b"".join(vector for _, vector in found), dtype=np.float32)
-            self._vectors = [row for row, _ in found], stacked.reshape(len(found), -1) if found else stacked
-        return self._vectors
+        by_words = [row for row, _ in self.index.ranked(query, depth)]
+        nearest = self._vectors.nearest(embed(self._embeddings, [storable(query)])[0], depth)
+        return self.index.found(fused(by_words, (row for row, _ in nearest))[:k])
 
     def restore(self, path: Path) -> None:
         """Replace the content by a snapshot.
@@ -91,7 +61,7 @@ class SqliteHybrid(BM25):
                 if not snapshot.execute("select 1 from sqlite_master where name = ?", (self._table,)).fetchone():
                     raise ValueError(f"the snapshot in {path} has no vectors of {self._embeddings}; fill a new store")
         super().restore(path)
-        self._vectors = None
+        self._vectors.forget()
 
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""

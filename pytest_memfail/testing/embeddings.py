@@ -1,4 +1,4 @@
-"""Embeddings without a model: a hashed bag of words, the same on every machine."""
+"""Embeddings without a model: a hashed bag of words, the same on every machine, or the word vectors of a package."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ def embed(text: str, dimensions: int = DIMENSIONS) -> list[float]:
         vector[(number >> 1) % dimensions] += times if number & 1 else -times
     length = math.sqrt(sum(value * value for value in vector))
     return [value / length for value in vector] if length else vector
+
+
+def of_words(texts: list[str], dimensions: int | None = None) -> list[list[float]]:
+    """Return the hashed bag of words of each text."""
+    return [embed(text, int(dimensions or DIMENSIONS)) for text in texts]
+
+
+def package_vectors(texts: list[str], dimensions: int | None = None) -> list[list[float]]:  # noqa: ARG001 - of one size
+    """Return the vector of each text from the package wordllama, in which related words are near."""
+    from pytest_memfail import systems
+
+    return systems.package_vectors(texts)
 
 
 def encoded(vector: list[float], encoding: str) -> Any:

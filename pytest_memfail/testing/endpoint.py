@@ -21,6 +21,9 @@ from pytest_memfail.testing.usage import PromptMeter, count
 Answer: TypeAlias = "Callable[[dict[str, Any]], str | Mapping[str, Any] | Reply]"
 """Takes the decoded request; returns the reply's text, a mapping (sent as JSON text), or a `Reply`."""
 
+Vectors: TypeAlias = "Callable[[list[str], int | None], list[list[float]]]"
+"""Takes texts and the number of dimensions asked for, if any; returns a vector for each text."""
+
 START_SECONDS: Final = 10.0
 BACKLOG: Final = 1024
 READ_LIMIT: Final = 1 << 20
@@ -63,6 +66,7 @@ class LocalEndpoint:
         dies_after: int | None = None,
         api_key: str | None = None,
         models: Sequence[str] | None = None,
+        vectors: Vectors = embeddings.of_words,
         context_tokens: int | None = None,
         overflow: str = "openai",
         cuts_prompts: bool = False,
@@ -78,6 +82,7 @@ class LocalEndpoint:
             dies_after: the number of chat completions after which it closes all connections and refuses new ones.
             api_key: the only key accepted; None accepts all.
             models: the only models known; None knows all.
+            vectors: returns the vectors of texts; by default of hashed words, `package_vectors` has those of a package.
             context_tokens: longer prompts get a context-length error.
             overflow: the server whose context-length error they get: a name of `overflows.OVERFLOWS`.
             cuts_prompts: answer longer prompts all the same, after cutting them to `context_tokens`, as Ollama does.
@@ -94,6 +99,9 @@ class LocalEndpoint:
         """Connections accepted."""
         self.requests: deque[dict[str, Any]] = deque(maxlen=keep_requests)
         """The last decoded chat requests, oldest first."""
+        self.embedding_requests: deque[dict[str, Any]] = deque(maxlen=keep_requests)
+        """The last decoded requests for embeddings, oldest first."""
+        self._vectors = vectors
         self._answer = answer
         self._latency = latency_seconds
         self._schedule = Schedule(faults)
@@ -234,7 +242,8 @@ class LocalEndpoint:
         if self._models is not None and body.get("model") not in self._models:
             return _unknown_model(body)
         if route[1] == "/v1/embeddings":
-            return _embeddings(body)
+            self.embedding_requests.append(body)
+            return _embeddings(body, self._vectors)
         return await self._chat(request, body, reader)
 
     async def _chat(self, request: HttpRequest, body: dict[str, Any], reader: asyncio.StreamReader) -> bytes:
@@ -345,20 +354,15 @@ def _unknown_model(body: Mapping[str, Any]) -> bytes:
     return error_response(404, f"The model {body.get('model')!r} does not exist.", "model_not_found")
 
 
-def _embeddings(body: Mapping[str, Any]) -> bytes:
+def _embeddings(body: Mapping[str, Any], vectors: Vectors) -> bytes:
     texts = body.get("input")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         return error_response(400, "input is neither a text nor a list of texts")
-    dimensions = int(body.get("dimensions") or embeddings.DIMENSIONS)
     encoding = str(body.get("encoding_format", "float"))
     data = [
-        {
-            "object": "embedding",
-            "index": i,
-            "embedding": embeddings.encoded(embeddings.embed(text, dimensions), encoding),
-        }
-        for i, text in enumerate(texts)
+        {"object": "embedding", "index": i, "embedding": embeddings.encoded(vector, encoding)}
+        for i, vector in enumerate(vectors(texts, body.get("dimensions")))
     ]
     tokens = sum(map(count, texts))
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}

@@ -48,6 +48,8 @@ def _remembered(request: Mapping[str, Any]) -> str | Reply | None:
     tools = {tool.get("function", {}).get("name") for tool in request.get("tools") or ()}
     if "Memory" in tools:
         return _langmem(text)
+    if "find_lines" in tools:
+        return _looked_up(request["messages"])
     if "append_line" in tools:
         return _md_file(request["messages"])
     asked = text_of(request["messages"][-1])
@@ -91,6 +93,12 @@ def _md_file(messages: Sequence[Mapping[str, Any]]) -> Reply:
     facts = [turn["content"] for turn in turns if turn["role"] == "user" and turn["content"].strip()]
     calls = tuple(ToolCall("append_line", {"text": fact}) for fact in facts)
     return Reply("", tool_calls=calls or (ToolCall("keep_nothing", {}),))
+
+
+def _looked_up(messages: Sequence[Mapping[str, Any]]) -> Reply:
+    if messages[-1]["role"] == "tool":
+        return Reply("That is all.")
+    return Reply("", tool_calls=(ToolCall("find_lines", {"words": text_of(messages[-1])}),))
 
 
 def _graphiti(asks: frozenset[str], text: str) -> str | None:

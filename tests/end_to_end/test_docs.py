@@ -229,6 +229,42 @@ def test_pages_name_all_hooks_and_systems() -> None:
     )
 
 
+SYSTEMS_OF_PAPERS = {
+    "MemFail": "Mem0, A-MEM, SimpleMem, StructMem",
+    "MEME": "BM25, text-embedding-3-small, Mem0, Graphiti, Karpathy Wiki, MD-flat, in-context",
+    "MemoryAgentBench": "GPT-4o, GPT-4o-mini, GPT-4.1-mini, Gemini-2.0-Flash, Claude-3.7-Sonnet, BM25, Contriever, "
+    "Text-Embed-3-Small, Text-Embed-3-Large, Qwen3-Embedding-4B, RAPTOR, GraphRAG, MemoRAG, HippoRAG-v2, Mem0, "
+    "Cognee, Zep, Self-RAG, MemGPT, MIRIX, MIRIX (4.1-mini)",
+    "HaluMem": "Mem0, Mem0-Graph, Memobase, Supermemory, Zep, MemOS",
+}
+"""The rows of the papers' tables of systems."""
+
+
+def test_every_system_of_the_papers_has_a_row() -> None:
+    section = text_of(REPOSITORY / "docs" / "systems.md").partition("## The papers' systems\n")[2].partition("\n## ")[0]
+    rows = [re.split(r" \| ", line.strip("| "), maxsplit=2) for line in section.splitlines() if line.startswith("| ")][
+        2:
+    ]
+    paper, named = "", {name: set[str]() for name in SYSTEMS_OF_PAPERS}
+    for cells in rows:
+        paper = cells[0] if len(cells) == 3 else paper
+        names, here = cells[-2:]
+        named[paper] |= set(re.sub(r" \(compared.*", "", names).split(", "))
+        assert re.match(r"runs here|with (your key|a server of yours)|cannot run|untested|Zep as above", here), here
+    assert named == {paper: set(names.split(", ")) for paper, names in SYSTEMS_OF_PAPERS.items()}
+
+
+def test_examples_of_systems_say_in_their_first_line_whether_they_were_tested() -> None:
+    folder = REPOSITORY / "examples" / "systems"
+    listed = dict(
+        re.findall(r"\| \[(\w+\.py)\]\(\1\) \|[^|]+\| (?:\*\*)?(tested|untested)", text_of(folder / "README.md"))
+    )
+    said = {
+        path.name: re.search(r"\((tested|untested)\)", text_of(path).split("\n")[0]) for path in folder.glob("*.py")
+    }
+    assert {name: match and match[1] for name, match in said.items()} == listed
+
+
 def test_commands_of_the_project_that_pages_name_exist() -> None:
     named = set(re.findall(r"\.ci/[a-z]+", "".join(map(text_of, PAGES))))
     assert named == {f".ci/{path.name}" for path in (REPOSITORY / ".ci").iterdir()}

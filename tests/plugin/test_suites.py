@@ -302,6 +302,13 @@ def test_full_context_holds_everything(meme: Meme) -> None:
     assert {line["verdict"] for line in meme.questions().values()} == {"ungraded"}
 
 
+def test_gold_facts_hold_everything_with_few_tokens(meme: Meme) -> None:
+    assert meme.run(system="gold-facts").ret == 0
+    assert meme.not_held() == {}
+    shown = [line["shown_tokens"] for line in meme.questions().values()]
+    assert sum(shown) / len(shown) < 200  # of about 3,100 tokens said
+
+
 def test_no_memory_holds_nothing_and_gets_no_credit(meme: Meme) -> None:
     result = meme.run(system="no-memory")
     assert set(meme.not_held()) == set(PARTS)

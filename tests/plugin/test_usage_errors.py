@@ -46,7 +46,9 @@ def test_a_model_without_the_package_that_asks_it(
 
 def test_unknown_names(any_project: Project) -> None:
     line = refused(any_project, system="bm26")
-    assert "unknown memory system 'bm26'; did you mean 'bm25'? Known: a-mem, bm25, forgetful, full-context" in line
+    assert (
+        "unknown memory system 'bm26'; did you mean 'bm25'? Known: a-mem, bm25, dense, forgetful, full-context" in line
+    )
     assert "pytest_memfail_make_system" in line
     if any_project.n is not None:
         return
@@ -83,7 +85,7 @@ def test_a_model_option_that_is_nested_deeply_is_text(project: Project) -> None:
 
 def test_options_that_a_system_does_not_have(project: Project) -> None:
     line = refused(project, "--memfail-system-option=rate=0.3", system="bm25")
-    assert "unknown --memfail-system-option of bm25 'rate'. Known: none" in line
+    assert "unknown --memfail-system-option of bm25 'rate'. Known: header, unit" in line
 
 
 def test_a_factory_that_cannot_be_called(project: Project) -> None:

@@ -130,4 +130,4 @@ def check_program(program: str, config: Memory, key: str) -> None:
         )
 
 
-__all__ = ["ConnectorFactory", "json_schema", "memory_tool", "read"]
+__all__ = ["AgentSystem", "ConnectorFactory", "json_schema", "memory_tool", "read"]

@@ -69,11 +69,11 @@ class AgentSystem:
     unlimited_k = True  # the model decides how often it searches
     search_rewrites = True  # a reply of any tool is shown
 
-    def __init__(self, context: SystemContext, toolbox: Toolbox, model: str) -> None:
-        """Use the tools of an open memory."""
+    def __init__(self, context: SystemContext, toolbox: Toolbox, model: str, name: str = "mode=agent") -> None:
+        """Use the tools of an open memory; `name` is that of the system, for errors."""
         if context.chat is None:
-            raise UsageError("mode=agent asks a model, and this run has none; give --memfail-model")
-        self._toolbox, self._model = toolbox, model
+            raise UsageError(f"{name} asks a model, and this run has none; give --memfail-model")
+        self._toolbox, self._model, self._name = toolbox, model, name
         self._ask = asking(context.chat, [*toolbox.tools, DONE_TOOL], model)
         if callable(settled := getattr(toolbox, "settled", None)):
             self.settled = settled
@@ -122,5 +122,5 @@ class AgentSystem:
             shown.extend(memories)
             return reply, None
 
-        await run_tools("mode=agent", self._ask, (prompt, text), call, idle=IDLE, outcome=outcome)
+        await run_tools(self._name, self._ask, (prompt, text), call, idle=IDLE, outcome=outcome)
         return shown

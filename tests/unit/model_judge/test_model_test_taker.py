@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from datetime import datetime, timezone
 
@@ -12,7 +13,7 @@ from model_judge_cases import block, question, texts
 from pytest_memfail.core import Conversation, Memory, Message
 from pytest_memfail.judges import parse_letter
 from pytest_memfail.llm import Ledger, ModelClient
-from pytest_memfail.llm.test_taker import ModelTestTaker, graded_prompt
+from pytest_memfail.llm.test_taker import DATED, ModelTestTaker, graded_prompt
 from pytest_memfail.testing import LocalEndpoint
 from pytest_memfail.testing.answers import answer_by_rule
 
@@ -72,6 +73,29 @@ def test_the_time_of_a_question_is_told_in_one_line_and_only_where_it_has_one():
     lines = timed["content"].split("\n")
     lines.remove("It is 2023-05-30 23:40.")
     assert "\n".join(lines) == plain["content"]
+
+
+def test_a_memory_is_shown_with_its_date_and_a_line_says_what_that_is():
+    shown = [Memory("Odalys lives in Lisbon.", timestamp="2025-03-01T12:00:00+00:00"), *SHOWN]
+    (system, plain), (same, dated) = (graded_prompt(question(), memories) for memories in (SHOWN, shown))
+    assert system == same
+    assert texts({"messages": [same, dated]}) == {
+        1: "[2025-03-01] Odalys lives in Lisbon.",
+        2: SHOWN[0].text,
+        3: SHOWN[1].text,
+    }
+    assert dated["content"].count(DATED) == 1
+    assert DATED not in plain["content"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "digest"),
+    [(SHOWN, "47d5cce9a7b011a9"), ([Memory("Odalys moved.", timestamp="2025-03-01"), *SHOWN], "90ff868fa26ad721")],
+)
+def test_the_prompt_changes_only_on_purpose(shown, digest):
+    """Cached replies hold for these prompts; those without dates are those of earlier releases."""
+    sent = [graded_prompt(question(answer_format=form), shown) for form in ("text", "letter")]
+    assert hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:16] == digest
 
 
 def test_hostile_memories_and_questions_stay_data():

@@ -89,7 +89,7 @@ SENT = {
     "preference": "b87ae51059dba4fe",
     "persona": "0e620b8f065f3835",
     "link": "029d272df1159040",
-    "fact": "ef32ddbfec847bbf",
+    "fact": "ad8415c380727ca1",
 }
 """Digests of what is sent about each kind: cached replies, and every figure of a model as judge, hold for these prompts."""
 

@@ -305,6 +305,6 @@ def test_an_unknown_option_is_refused_with_the_known_ones():
     with pytest.raises(UsageError, match=r"^unknown --memfail-system-option of lossy 'rat'; did you mean 'rate'\?"):
         factory.check_options({"rat": "0.5"})
     hybrid = built_in_system("lossy", lambda _: built_in_system("sqlite-hybrid", lambda _: None))
-    with pytest.raises(UsageError, match="Known: embeddings, inner, rate, seed"):
+    with pytest.raises(UsageError, match="Known: embeddings, header, inner, rate, seed, unit"):
         hybrid.check_options({"embedding": "ngrams"})
     hybrid.check_options({"embeddings": "ngrams", "rate": "0.5"})

@@ -6,7 +6,7 @@ import asyncio
 import json
 
 import pytest
-from system_stores import NOON, said
+from system_stores import NOON, NOWHERE, said
 
 from pytest_memfail.core import MemorySystem, MemorySystemError, SystemContext, UsageError
 from pytest_memfail.llm import Ledger, ModelClient, ReplyError, SystemChat
@@ -189,8 +189,61 @@ def test_without_a_model_it_says_so_in_one_line(tmp_path):
         check_memory_system(FACTORY)
 
 
-def test_it_keeps_the_contract(monkeypatch):
+@pytest.fixture
+def look_up(tmp_path):
+    """Ask a file with `retrieve=tools` and scripted replies; return the lines shown and the requests."""
+
+    def look_up(*replies, lines=("tea since May", "jam", "green tea")):
+        script = iter(replies)
+
+        async def work(endpoint):
+            client = ModelClient(ledger=Ledger(), base_url=endpoint.url, api_key="none", backoff_seconds=0.002)
+            try:
+                settings = {"model": "m", "retrieve": "tools"}
+                system = FACTORY(SystemContext("run", "store", tmp_path, settings, chat=SystemChat(client)))
+                system._write(list(lines))
+                assert system.unlimited_k
+                assert system.describe() == {"system": "md-file", "retrieve": "tools", "model": "m"}
+                found = await system.retrieve_memories("What does Ada drink?", NOWHERE, 1)
+                return [(entry["id"], entry["text"]) for entry in found]
+            finally:
+                await client.close()
+
+        with LocalEndpoint(lambda _: next(script, "no more")) as endpoint:
+            return asyncio.run(work(endpoint)), list(endpoint.requests)
+
+    return look_up
+
+
+def test_with_tools_what_the_model_looks_up_is_shown_each_line_once(look_up):
+    found = calling(("find_lines", {"words": "TEA, coffee"}))
+    found_again = calling(("read_lines", {"first": 3, "last": 9}))
+    shown, requests = look_up(found, found_again, "That is all.")
+    assert shown == [("1", "tea since May"), ("3", "green tea")]
+    assert results(requests[1]) == ["1 tea since May\n3 green tea"]
+    names = [tool["function"]["name"] for tool in requests[0]["tools"]]
+    assert names == ["read_memory", "read_lines", "find_lines", "nothing_to_do"]
+    assert requests[0]["messages"][1]["content"] == "What does Ada drink?"
+
+
+def test_with_tools_a_model_can_read_everything_or_find_nothing(look_up):
+    assert len(look_up(calling(("read_memory", {})), DONE)[0]) == 3
+    shown, requests = look_up(calling(("find_lines", {"words": "coffee"})), DONE)
+    assert (shown, results(requests[1])) == ([], ["no such line"])
+
+
+def test_with_tools_the_file_cannot_be_changed_while_it_is_asked(look_up, tmp_path):
+    bad = calling(("delete_line", {"number": 1}), ("append_line", {"text": "x"}))
+    shown, requests = look_up(bad, calling(("read_lines", {"first": 1})), calling(("nothing_to_do", {})), DONE)
+    assert shown == []
+    assert results(requests[1])[0].startswith("error: no tool 'delete_line'")
+    assert results(requests[2])[-1] == "error: read_lines got first; expected first, last"
+    assert file_of(tmp_path) == "- tea since May\n- jam\n- green tea\n"
+
+
+@pytest.mark.parametrize("retrieve", ["bm25", "tools"])
+def test_it_keeps_the_contract(monkeypatch, retrieve):
     with LocalEndpoint(reply_by_rule) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        assert check_memory_system(FACTORY, options={"model": "m"}).failed == ()
+        assert check_memory_system(FACTORY, options={"model": "m", "retrieve": retrieve}).failed == ()

@@ -12,8 +12,8 @@ from pytest_memfail.systems import BUILT_IN, built_in_system
 from pytest_memfail.systems.full_context import FullContext
 from pytest_memfail.systems.no_memory import NoMemory
 
-OFFLINE = [name for name in BUILT_IN if name not in ("md-file", "memory-tool")]
-"""The systems that need no model; see `test_md_file` for the other."""
+OFFLINE = [name for name in BUILT_IN if name not in ("md-file", "memory-tool", "dense", "gold-facts")]
+"""The systems that need neither a model nor a run's rows; the others have test files of their own."""
 
 
 def factory_of(name):
@@ -52,11 +52,12 @@ def full():
     return FullContext(SystemContext("run", "store", Path()))
 
 
-def test_full_context_shows_everything_newest_first_whatever_is_asked(full):
+def test_full_context_shows_everything_in_the_order_stored_whatever_is_asked(full):
     full.store_conversation(said("c-1", "one", "two"))
     full.store_conversation(said("c-2", "three"))
-    assert [entry["text"] for entry in full.retrieve_memories("nothing", NOWHERE, 1)] == ["three", "two", "one"]
+    assert [entry["text"] for entry in full.retrieve_memories("nothing", NOWHERE, 1)] == ["one", "two", "three"]
     assert full.unlimited_k
+    assert full.oldest_first
 
 
 def test_full_context_lists_everything_in_the_order_stored(full):
@@ -79,7 +80,7 @@ def test_no_memory_keeps_nothing():
     assert system.get_all_memories() == system.retrieve_memories("one", NOWHERE, 5) == []
 
 
-@pytest.mark.parametrize("name", ["bm25", "full-context", "no-memory"])
+@pytest.mark.parametrize("name", ["full-context", "gold-facts", "no-memory"])
 def test_an_option_of_a_system_without_options_is_refused(name):
     factory = built_in_system(name, lambda _: None)
     factory.check_options({})

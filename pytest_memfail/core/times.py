@@ -1,0 +1,103 @@
+"""When memories are from: read their timestamps, and put them before their texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from functools import cached_property
+from typing import Final
+
+from pytest_memfail.core.errors import one_line
+from pytest_memfail.core.model import Memory, StorePlan
+
+FORMS: Final = ("%Y-%m-%d", "%Y/%m/%d", "%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y")
+"""How a text may write its date."""
+_DATE: Final = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2} [a-z]{3,9} \d{4}|[a-z]{3,9} \d{1,2}, \d{4})"
+_LABEL: Final = r"(?:session|conversation|chat|date|time)(?: (?:date|time|on|of|from|at))?\s*:?\s*(?:\w+day,? )?"
+STAMP: Final = re.compile(rf"\s*(?:\[[^\n\]]{{0,24}}?|\(|{_LABEL}){_DATE}", re.IGNORECASE)
+"""The start of a text that says when it is from: a date in brackets, or after a word such as "Date:"."""
+LEAST_SECONDS: Final = 1e8
+"""Smaller numbers are not times since the epoch."""
+MILLISECONDS: Final = 1e11
+"""Larger numbers are milliseconds since the epoch, not seconds."""
+
+
+def read_time(timestamp: str) -> datetime | None:
+    """Return the time of a timestamp in ISO 8601 or since the epoch, in UTC if it has no zone; None for any other."""
+    text = timestamp.strip()
+    try:
+        if (number := float(text)) >= LEAST_SECONDS:
+            return datetime.fromtimestamp(number / 1000 if number > MILLISECONDS else number, timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        pass
+    try:
+        # Python 3.10 reads neither a Z nor other fractions than of three or six digits
+        when = datetime.fromisoformat(re.sub(r"\.\d+", "", re.sub("[zZ]$", "+00:00", text)))
+    except ValueError:
+        return None
+    return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
+
+
+def without_later(shown: Sequence[Memory], last: datetime | None) -> list[Memory]:
+    """Drop the timestamps of memories that are later than the last time of the rows; all of them if the rows have no times.
+
+    Such a time is that of the machine that ran the benchmark, and would mislead a reader.
+    """
+    if last is None:
+        return [replace(memory, timestamp=None) for memory in shown]
+    end = (last if last.tzinfo is not None else last.replace(tzinfo=timezone.utc)) + timedelta(days=1)  # zones differ
+    times = [read_time(memory.timestamp or "") for memory in shown]
+    return [
+        replace(memory, timestamp=None) if when is not None and when > end else memory
+        for memory, when in zip(shown, times, strict=True)
+    ]
+
+
+class RowTimes:
+    """The times in the rows of a store."""
+
+    def __init__(self, plan: StorePlan) -> None:
+        """`plan` is read when the first time is needed."""
+        self._plan = plan
+
+    @cached_property
+    def _last(self) -> datetime | None:
+        conversations = self._plan.read_conversations()
+        times = (message.timestamp or each.timestamp for each in conversations for message in each.messages)
+        return max(filter(None, times), default=None)
+
+    def only(self, shown: Sequence[Memory]) -> Sequence[Memory]:
+        """Return the memories without timestamps that are not of the rows."""
+        return without_later(shown, self._last) if any(memory.timestamp for memory in shown) else shown
+
+
+def dated_texts(shown: Sequence[Memory]) -> list[str]:
+    """Return the texts of memories, each after its date: `[2025-03-01] text`.
+
+    A text that says when it is from gets no second date. Memories of one day get the time too if their times differ.
+    """
+    times = [read_time(memory.timestamp or "") for memory in shown]
+    by_day: dict[str, set[datetime]] = {}
+    for when in filter(None, times):
+        by_day.setdefault(f"{when:%Y-%m-%d}", set()).add(when)
+    return [
+        _dated(memory, when, is_alone=when is None or len(by_day[f"{when:%Y-%m-%d}"]) == 1)
+        for memory, when in zip(shown, times, strict=True)
+    ]
+
+
+def _dated(memory: Memory, when: datetime | None, *, is_alone: bool) -> str:
+    if not memory.timestamp or STAMP.match(memory.text):
+        return memory.text
+    if when is None:
+        return f"[{one_line(memory.timestamp, 40)}] {memory.text}"
+    if is_alone and any(_written(when, form) in memory.text for form in FORMS):
+        return memory.text
+    return f"[{when:{'%Y-%m-%d' if is_alone else '%Y-%m-%d %H:%M'}}] {memory.text}"
+
+
+def _written(when: datetime, form: str) -> str:
+    """Return the date in a form, with the day as people write it."""
+    return re.sub(r"\b0(\d)\b(?= [A-Z]|, )", r"\1", f"{when:{form}}")

@@ -1,0 +1,106 @@
+"""`gold-facts`: exactly the facts that each question needs. The upper bound of memory.
+
+A fact is shown as it was said, if one message says it; else in the words of the gold data.
+
+It is the only system that sees gold data: the run gives its factory the plan and the evidence of each store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_memfail.core import Conversation, Evidence, Ingest, MemorySystemError, StorePlan, SystemContext, UsageError
+from pytest_memfail.systems.base import Entry, no_options
+
+
+class GoldFacts:
+    """Knows which facts a question needs by what is stored when it is asked, and by its query."""
+
+    concurrent_reads = 8
+    unlimited_k = True
+    oldest_first = True
+
+    def __init__(self, plan: StorePlan, evidence: Mapping[str, Evidence]) -> None:
+        self._facts: dict[str, list[Evidence]] = {}
+        """Conversation to its facts."""
+        self._asked: dict[tuple[int, str], set[str]] = {}
+        """Number of conversations stored and query to the ids of the facts needed."""
+        self._named = {question.part for question in plan.all_questions if question.evidence}
+        self._parts: dict[str, str] = {}
+        stored = 0
+        for step in plan.steps:
+            if isinstance(step, Ingest):
+                stored += 1
+                continue
+            for question in step.questions:
+                needed = _said_once([evidence[name] for name in question.evidence])
+                self._asked.setdefault((stored, question.query), set()).update(fact.id for fact in needed)
+                self._parts[question.query] = question.part
+        for name in sorted(set[str]().union(*self._asked.values())):
+            if not evidence[name].is_distractor:
+                self._facts.setdefault(evidence[name].conversation_id, []).append(evidence[name])
+        self._stored = 0
+        self._entries: list[Entry] = []
+
+    def store_conversation(self, conversation: Conversation) -> None:
+        """Keep the facts of the conversation that any question needs."""
+        self._stored += 1
+        when = conversation.timestamp or next((m.timestamp for m in conversation.messages if m.timestamp), None)
+        time = when.isoformat() if when else None
+        said = [message.content for message in conversation.messages]
+        for fact in self._facts.get(conversation.id, ()):
+            is_said = fact.source and any(fact.source in text for text in said)
+            self._entries.append(Entry(fact.id, fact.source if is_said else fact.text, time))
+
+    def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
+        """Return the facts that the question needs, in storage order, each text once; k is ignored.
+
+        Raises `MemorySystemError` if the rows name no facts for questions of its part.
+        """
+        part = self._parts.get(query)
+        if part is not None and part not in self._named:
+            raise MemorySystemError(
+                f"gold-facts: the rows name no facts for the questions of {part or 'this task'}, so there is nothing to show; leave "
+                "them out with --memfail-tasks"
+            )
+        wanted = self._asked.get((self._stored, query), set())
+        return list({entry.text: entry.plain() for entry in self._entries if entry.id in wanted}.values())
+
+    def get_all_memories(self) -> list[dict[str, Any]]:
+        """Return the facts stored so far, in storage order."""
+        return [entry.plain() for entry in self._entries]
+
+    def describe(self) -> Mapping[str, str]:
+        """Return the description for the record."""
+        return {"system": "gold-facts"}
+
+
+def _said_once(facts: Sequence[Evidence]) -> list[Evidence]:
+    """Leave out facts whose source is only that of several others, such as the order of values: their dates show it."""
+
+    def repeats(fact: Evidence) -> bool:
+        parts = dict.fromkeys(other.source for other in facts if other is not fact and other.source != fact.source)
+        return "\n".join(part for part in parts if part in fact.source) == fact.source
+
+    return [fact for fact in facts if not (fact.source and repeats(fact))]
+
+
+class GoldFactsFactory:
+    """Create the systems of one store, once the run has given its gold data."""
+
+    calls_model = False
+    check_options = staticmethod(no_options("gold-facts"))
+
+    def __init__(self, plan: StorePlan | None = None, evidence: Mapping[str, Evidence] | None = None) -> None:
+        self._plan, self._evidence = plan, evidence or {}
+
+    def with_gold(self, plan: StorePlan, evidence: Mapping[str, Evidence]) -> GoldFactsFactory:
+        """Return the factory of a store with these steps and facts."""
+        return GoldFactsFactory(plan, evidence)
+
+    def __call__(self, context: SystemContext) -> GoldFacts:
+        """Create an empty system. Raises `UsageError` outside a run."""
+        if self._plan is None:
+            raise UsageError("gold-facts shows the facts of a run's rows; run pytest --memfail-system=gold-facts")
+        return GoldFacts(self._plan, self._evidence)
