@@ -182,6 +182,8 @@ class Question:
     """The question's weight in a weighted measure of its suite."""
     is_independent: bool = False
     """Whether retrieval and answer are judged and recorded even if a fact failed."""
+    reply_tokens: int | None = None
+    """The paper's limit of a reply: it is asked for without a list of the memories used, and counts as it is if cut there."""
 
 
 @dataclass(frozen=True, slots=True)

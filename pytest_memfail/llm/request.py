@@ -30,6 +30,8 @@ class Request:
     stage: str
     schema: type[BaseModel] | None
     parameters: Mapping[str, Any]
+    may_be_cut: bool = False
+    """Whether a reply that its limit cuts off is usable."""
 
     @property
     def has_tools(self) -> bool:

@@ -14,7 +14,7 @@ _LINE: Final = re.compile(r"(\d+)\.\s+(.*\S)\s*")
 ARTICLES: Final = ("The", "A", "An")
 _VERB: Final = re.compile(r"\s(?:is|was|are|were|has|plays|speaks|works|lives)\b")
 _LEADING: Final = re.compile(r"The .*?\s(?:of|that|where)\s")
-_EDGES: Final = ".,;:?!\"()[]\u201c\u201d"
+_EDGES: Final = '.,;:?!"()[]\u201c\u201d'
 KIN: Final = 5
 """The number of letters that two words of one family begin with: "citizen" and "citizenship"."""
 
@@ -94,7 +94,8 @@ class FactList:
 
     def _fit(self, question: str, fact: Fact) -> tuple[bool, float] | None:
         """Return whether a question spells the name as the fact does, and how far their relations agree; None for another name."""
-        asked, given, runs = question.split(), _words(question), subjects_of(fact.beginning)
+        asked = [word for word in question.split() if word.strip(_EDGES)]
+        given, runs = _words(question), subjects_of(fact.beginning)
         fits = []
         for number, name in enumerate(runs):
             for start in range(len(given) - len(name) + 1):
@@ -113,7 +114,9 @@ class FactList:
             if not 0 <= at < len(given) or given[at] in STOP_WORDS:
                 continue
             run = f" {' '.join(given[first:last])} "
-            if run not in f" {' '.join(_words(fact.beginning))} " and (at and _is_name(asked[at]) or run in self._said):
+            if run not in f" {' '.join(_words(fact.beginning))} " and (
+                (at and _is_name(asked[at])) or run in self._said
+            ):
                 return True
         return False
 
@@ -171,7 +174,9 @@ def _without(text: str, name: list[str]) -> str:
 
 def _agreement(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the F1 of the words that two relations share; words of one family count as the same."""
-    kept = [sum(any(_is_kin(word, each) for each in there) for word in here) for here, there in ((one, other), (other, one))]
+    kept = [
+        sum(any(_is_kin(word, each) for each in there) for word in here) for here, there in ((one, other), (other, one))
+    ]
     return f1(kept[0] / max(1, len(one)), kept[1] / max(1, len(other)))
 
 
