@@ -85,9 +85,10 @@ class Statements:
         found = []
         for at in self._with({*wanted.split(), *name.split()}):
             text = self.all[at].text
-            if f" {wanted} " not in text or f" {name} " not in text or any(other in text for other in others):
+            if f" {wanted} " not in text or any(other in text for other in others):
                 continue
-            if exact in text or len(relation & set(text.split())) >= RELATION * len(relation):
+            has_name = not name or f" {name} " in text
+            if exact in text or (has_name and len(relation & set(text.split())) >= RELATION * len(relation)):
                 found.append(at)
         return found
 
