@@ -71,7 +71,8 @@ def _read(place: Path, found: dict[str, str], base: Path | None) -> tuple[list[s
     if place.is_dir():
         # what this package imports is no code of the user's: its adapters import their packages when they are chosen
         is_own = place.name == __name__.partition(".")[0]
-        digest, imported = hashlib.sha256(), []
+        digest = hashlib.sha256()
+        imported: list[str] = []
         for path in sorted(place.rglob("*.py")):
             content = _content(path)
             digest.update(f"{path.relative_to(place).as_posix()} {_digest(content)}\n".encode())
