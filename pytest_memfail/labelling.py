@@ -96,7 +96,7 @@ def case_of(fact: Drawn, label: str, number: int) -> dict[str, Any]:
     One of several facts of a question is written as a plain point, because the others have no label.
     """
     question, evidence = fact.question, fact.evidence
-    store = [memory.text for memory in question.listing.memories]
+    store = [memory.text for memory in question.judged_by.memories]
     places = {text: at for at, text in reversed(list(enumerate(store)))}
     line: dict[str, Any] = {"case_id": f"{evidence.id}#{number}"}
     if evidence.task in TASK_NAMES and len(question.evidence) == 1:
@@ -130,7 +130,7 @@ def closest_entries(fact: Drawn) -> list[tuple[int, str, bool]]:
     """Return the entries of the store closest to the fact: number from 1, text, and whether it was shown."""
     from pytest_memfail.judges import closest
 
-    texts = [memory.text for memory in fact.question.listing.memories]
+    texts = [memory.text for memory in fact.question.judged_by.memories]
     shown = {memory.text for memory in fact.question.trace.shown}
     near = closest(fact.evidence, texts, NEAR)
     return [(at + 1, texts[at], texts[at] in shown) for at in near]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_memfail.calibration import judge_all
@@ -21,9 +21,9 @@ from pytest_memfail.core import (
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import Grader, Needed, Past
+from pytest_memfail.engine import Grader, Needed, Past, needs_additions, searches
 from pytest_memfail.hosting import DaemonPool
-from pytest_memfail.records import Key, QuestionRecord, StoreRecord, question_record
+from pytest_memfail.records import Key, MemoryRecord, QuestionRecord, StoreRecord, question_record
 from pytest_memfail.results import Loaded
 from pytest_memfail.suites import CUSTOM
 
@@ -38,6 +38,13 @@ class Recorded:
     trace: Trace
     earlier: tuple[Past, ...] = ()
     """The listings before that one, newest first."""
+    added: Listing | None = None
+    """What its conversation added to the store, if it is judged by that."""
+
+    @property
+    def judged_by(self) -> Listing:
+        """The memories by which storage and summary are judged."""
+        return self.added if self.added is not None and self.trace.question.of_additions else self.listing
 
 
 def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
@@ -59,17 +66,18 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
             )
     plans = {(task.name, plan.id): plan for task in tasks for plan in task.stores}
     questions = {(*place, question.id): question for place, plan in plans.items() for question in plan.questions}
-    listings = {
-        place: _listings(store, plans[place])
+    of_stores = {
+        place: (_listings(store, plans[place]), _extracted(store, plans[place]))
         for store in record.stores
         if (place := (store.task, store.store)) in plans
     }
     found = []
+    added = _additions(record, questions)
     for asked in record.questions:
         if asked.verdict == ERROR:
             continue
         place = (asked.task, asked.store)
-        of_store = listings.get(place, {})
+        of_store, extracted = of_stores.get(place, ({}, []))
         if asked.listing not in of_store:
             raise UsageError(
                 f"{record.path} lacks the listing of the store {asked.store} (the run was killed in it); "
@@ -77,8 +85,16 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
             )
         question = questions[(*place, asked.question)]
         evidence = tuple(by_name[asked.task].evidence[name] for name in question.evidence)
-        earlier = tuple(past for number, past in of_store.items() if number < asked.listing)[::-1]
-        found.append(Recorded(asked, evidence, of_store[asked.listing].listing, _trace(asked, question), earlier))
+        listed = [past for number, past in of_store.items() if number < asked.listing]
+        said = [past for past in extracted if past.listing.number <= asked.listing]
+        earlier = tuple(sorted([*said, *listed], key=lambda past: past.listing.number)[::-1])
+        what = added.get((*place, question.keys.get("conversation", "")))
+        if question.of_additions and what is None:
+            raise UsageError(
+                f"{record.path} does not say what the session of {asked.id} added to the store; run its other questions "
+                "too (points, or what was added), without -k"
+            )
+        found.append(Recorded(asked, evidence, of_store[asked.listing].listing, _trace(asked, question), earlier, what))
     return found
 
 
@@ -116,7 +132,11 @@ def regrade(
         grader = graders.setdefault((task, store), Grader(judge, pool))
         needed = [by_key[key] for name in case.trace.question.needs if (key := (task, store, name, k)) in by_key]
         before = [await one(other, pool) for other in needed]
-        return await _judge(grader, case, [Needed(found.verdict, found.memory_held) for found in before])
+        return await _judge(
+            grader,
+            case,
+            [Needed.of(q.verdict, q.memory_held, q.credited, q.answer.outcome if q.answer else None) for q in before],
+        )
 
     return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 
@@ -126,7 +146,14 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[Needed]) -> Qu
     place = (case.asked.id, case.asked.store, trace.question, trace.k, case.evidence)
     try:
         verdict = await grader.grade(
-            trace.question, case.evidence, listing, trace.shown, trace.reply, earlier=case.earlier, needed=needed
+            trace.question,
+            case.evidence,
+            listing,
+            trace.shown,
+            trace.reply,
+            earlier=case.earlier,
+            needed=needed,
+            added=case.added,
         )
     except MemfailError as error:
         return question_record(*place, error=error)
@@ -140,18 +167,55 @@ def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, Past]:
             f"the store {store.store} was listed {len(store.listings)} times, expected once: the record does not say which "
             "listing a question was judged by"
         )
-    stored: list[str] = []
-    conversations = []  # before each probe
+    segments = _segments(plan)
+    return {
+        number: Past(_listing(store, number, memories), frozenset().union(*segments[: number + 1]))
+        for number, memories in store.by_probe.items()
+        if 0 <= number < len(segments)  # a damaged record may have any number
+    }
+
+
+def _extracted(store: StoreRecord, plan: StorePlan) -> list[Past]:
+    """Return what the system said that the conversations before each probe added, in order."""
+    segments = _segments(plan)
+    return [
+        Past(_listing(store, one.number, one.added), segments[one.number])
+        for one in store.extracted
+        if 0 <= one.number < len(segments)
+    ]
+
+
+def _listing(store: StoreRecord, number: int, memories: Sequence[MemoryRecord]) -> Listing:
+    return Listing(store.store, tuple(entry.memory for entry in memories), number)
+
+
+def _segments(plan: StorePlan) -> list[frozenset[str]]:
+    """Return the ids of the conversations that are stored between each probe and the one before."""
+    segments: list[set[str]] = [set()]
     for step in plan.steps:
         if isinstance(step, Ingest):
-            stored.append(step.conversation.id)
+            segments[-1].add(step.conversation.id)
         else:
-            conversations.append(frozenset(stored))
-    return {
-        number: Past(Listing(store.store, tuple(entry.memory for entry in memories), number), conversations[number])
-        for number, memories in store.by_probe.items()
-        if 0 <= number < len(conversations)  # a damaged record may have any number
-    }
+            segments.append(set())
+    return [frozenset(segment) for segment in segments[:-1]]
+
+
+def _additions(
+    record: Loaded, questions: Mapping[tuple[str, str, str], Question]
+) -> dict[tuple[str, str, str], Listing]:
+    """Return what each conversation added: the record has it as what its questions without a search were shown.
+
+    The points of early records were shown nothing, so the longest counts.
+    """
+    found: dict[tuple[str, str, str], Listing] = {}
+    for asked in record.questions:
+        question = questions.get((asked.task, asked.store, asked.question))
+        if asked.verdict == ERROR or question is None or not needs_additions(question) or searches(question):
+            continue
+        key = (asked.task, asked.store, str(question.keys.get("conversation", "")))
+        if key not in found or len(found[key].memories) < len(asked.retrieved):
+            found[key] = Listing(asked.store, tuple(entry.memory for entry in asked.retrieved), asked.listing)
+    return found
 
 
 def _trace(asked: QuestionRecord, question: Question) -> Trace:

@@ -62,7 +62,8 @@ def judge_cases(
 async def _judge(grader: Grader, case: Case) -> Judged:
     start = time.perf_counter()
     try:
-        verdict = await grader.grade(case.question, case.evidence, case.listing, case.shown, None)
+        store = case.listing
+        verdict = await grader.grade(case.question, case.evidence, store, case.shown, None, added=store)
     except MemfailError as error:
         return Judged(case, (), seconds=time.perf_counter() - start, error=str(error))
     facts, seconds = verdict.facts, time.perf_counter() - start

@@ -179,6 +179,8 @@ def _of_question(
         ],
         "k": question.k,
     }
+    if user := next((fact.user for fact in evidence.values() if fact.user), None):
+        case["user"] = user
     return case, notes
 
 

@@ -75,7 +75,7 @@ def measured(system: str, cache: Path | None) -> str:
             continue
         record = load(kept.record)
         summary = record.summary()
-        rows = [row for row in summary.models if row["stage"] == MEMORY]
+        rows = [row for row in summary.models if row["stage"].startswith(MEMORY)]
         if summary.untrusted is not None or not any(row["calls"] for row in rows):
             continue  # it was mostly errors, asked no model, was not watched, or was a replay
         total = {

@@ -103,7 +103,7 @@ def _shown(fact: Drawn, number: int, total: int) -> Iterator[str]:
     entries = closest_entries(fact)
     if not entries:
         yield from _field(
-            "store", f"none of its {len(fact.question.listing.memories)} entries shares a word with the fact"
+            "store", f"none of its {len(fact.question.judged_by.memories)} entries shares a word with the fact"
         )
     for at, text, shown in entries:
         yield from _field(f"{'shown' if shown else 'stored'} {at}", text)

@@ -27,6 +27,9 @@ def add(commands: Any) -> None:
         metavar="NAME",
         help="suite whose published files are in DIR (default: found by the files in DIR)",
     )
+    parser.add_argument(
+        "--data-report", action="store_true", help="print what the files hold, as the suite's paper does"
+    )
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
     parser.set_defaults(run=run)
 
@@ -36,6 +39,12 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.suites import MEMFAIL, validate
 
     suite = _suite(options.suite, options.folder) if options.suite != MEMFAIL else None
+    if options.data_report:
+        if suite is None or suite.data_report is None:
+            name = MEMFAIL if suite is None else suite.name
+            raise UsageError(f"--data-report: the suite {name!r} has none, expected another suite")
+        print("\n".join(suite.data_report(options.folder)))
+        return 0
     if suite is None:
         found = validate(options.folder)
         findings = [(str(finding), finding.severity == "error") for finding in found]

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         Trace,
         rank_of,
     )
+    from pytest_memfail.core.phase import SEARCHING
     from pytest_memfail.core.protocols import (
         Chat,
         ChatReply,
@@ -162,6 +163,7 @@ __all__ = [
     "NOT_STORED",
     "OURS",
     "REASONING_ERROR",
+    "SEARCHING",
     "STAGES",
     "STAGE_FAILURE",
     "SUMMARY_ERROR",
@@ -330,6 +332,7 @@ _HOMES = {
         "Trace",
         "rank_of",
     ),
+    "phase": ("SEARCHING",),
     "protocols": (
         "Chat",
         "ChatReply",

@@ -35,6 +35,8 @@ class Claim:
     """The full text of the conversation that states the fact."""
     owner: str | None = None
     """The person or thing that the claim is about; None for the user."""
+    user: str | None = None
+    """The user's name, if known. A memory that names the user is about the user."""
     siblings: tuple[str, ...] = ()
     """Sources of the other facts in the row, which a memory may describe instead."""
     replaced: tuple[str, ...] = ()
@@ -80,6 +82,7 @@ def claim_of(evidence: Evidence, protocol: str = "ours") -> Claim:
         parts=tuple(part for part in parts if part.text),
         source=evidence.source or evidence.text,
         owner=evidence.entity,
+        user=evidence.user,
         siblings=evidence.siblings,
         replaced=evidence.stale_values,
         earlier=evidence.earlier,

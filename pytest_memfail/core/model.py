@@ -129,6 +129,8 @@ class Evidence:
     """Whether several statements each contain a part of the fact; the paper then checks the parts."""
     importance: float = 1.0
     is_distractor: bool = False
+    user: str | None = None
+    """The user's name, if known: memories may name the user, who says only "I"."""
 
 
 QuestionKind = str
@@ -181,7 +183,9 @@ class Question:
     weight: float = 1.0
     """The question's weight in a weighted measure of its suite."""
     is_independent: bool = False
-    """Whether retrieval and answer are judged and recorded even if a fact failed."""
+    """Whether retrieval and answer are judged, recorded and credited even if a fact failed."""
+    of_additions: bool = False
+    """Whether storage and summary are judged by what the conversation `keys["conversation"]` added, not by the whole store."""
     reply_tokens: int | None = None
     """The paper's limit of a reply: it is asked for without a list of the memories used, and counts as it is if cut there."""
 

@@ -35,8 +35,9 @@ class MemorySystem(Protocol):
         write the whole store into an empty directory, and replace the current content by that of such a directory. A
         restored store may have another `store_id`. `restore` leaves the directory unchanged.
     `extracted_since(conversation)`
-        return the memories that this conversation, which was stored last, added. Called only where a question asks for
-        them; without it they are read from the change of the listing.
+        return the memories that this conversation, which was stored last, added. Called after each conversation, and
+        after the flush for the last one: a fact among them was stored at some time, even if a later conversation
+        replaced it. Without it they are read from the change of the listing.
     `concurrent_reads`, `concurrent_writes`: int
         the number of calls that are safe at once. Reads default to 8 for async systems and 1 for sync ones, writes to
         1. A sync system with `concurrent_reads` 1 is created, filled, asked and closed on the same thread.

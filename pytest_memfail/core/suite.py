@@ -450,6 +450,8 @@ class Suite:
     """Parts whose questions have their own k, whatever the run's k is."""
     faults: Callable[[Path], Iterable[SuiteFault]] | None = None
     """Checks all files in a folder, for `memfail validate`."""
+    data_report: Callable[[Path], Iterable[str]] | None = None
+    """Yields lines about what the files in a folder hold, for `memfail validate --data-report`."""
     sample: str = ""
     """A description of its own sample: "our sample: 8 episodes"."""
     options: Mapping[str, str] = field(default_factory=dict)

@@ -101,7 +101,7 @@ class Verdict:
     vacuous: bool = False
     """Passed only because there was nothing to misuse: the essay of a misleading question, or a retracted state."""
     credited: bool | None = None
-    """Whether the raw answer matched, even if a fact failed (option letters); None if there is none."""
+    """Whether the answer is right, even if a fact failed; False for a trivial pass, None if that was not judged."""
     label: str | None = None
     score: float | None = None
     """The score of the answer, even if a fact failed; None if it has none."""
@@ -159,7 +159,8 @@ def question_verdict(
     if misleading and name in (NOT_STORED, NOT_RETRIEVED):
         return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
     if facts and all(fact.vacuous for fact in facts):
-        return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
+        kept = answer if keeps_answer else UNREACHED
+        return Verdict(CORRECT, tuple(facts), kept, vacuous=True, credited=credited, score=score)
     stages = (stage for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
     label = next((stage.label for stage in stages if stage.label and stage.outcome != "ungraded"), None)
     if name == CORRECT:

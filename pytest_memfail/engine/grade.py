@@ -42,11 +42,11 @@ NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 
 
 class Past(NamedTuple):
-    """An earlier listing of the store."""
+    """What the store held earlier: a listing, or what it said that some conversations added."""
 
     listing: Listing
     conversations: Collection[str]
-    """Ids of the conversations that were stored before it."""
+    """Ids of the conversations whose facts it may hold."""
 
 
 class Needed(NamedTuple):
@@ -56,6 +56,22 @@ class Needed(NamedTuple):
     """A verdict, or `error`."""
     held: bool | None = None
     """Whether memory held the question's facts."""
+    credited: bool | None = None
+    """Whether it was answered right, even if a fact failed; None if the verdict decides."""
+
+    @classmethod
+    def of(cls, verdict: str, held: bool | None, credited: bool | None, answer: str | None) -> Needed:
+        """Return the outcome of a finished question; `answer` is the outcome of its answer stage, if it has one.
+
+        An answer that was asked for and left open says nothing, even if a fact failed.
+        """
+        return cls(UNGRADED if answer == "ungraded" else verdict, held, credited)
+
+    @property
+    def is_right(self) -> bool | None:
+        """Return whether it was answered right; None if nobody judged that."""
+        right = True if self.verdict == CORRECT else False if self.verdict in FAILURES else None
+        return right if self.credited is None else self.credited
 
 
 class Grader:
@@ -78,6 +94,7 @@ class Grader:
         *,
         earlier: Sequence[Past] = (),
         needed: Sequence[Needed] = (),
+        added: Listing | None = None,
     ) -> Verdict:
         """Return the verdict on one question.
 
@@ -89,26 +106,41 @@ class Grader:
             reply: the test-taker's reply; None without a test-taker.
             earlier: the earlier listings of the store, newest first.
             needed: the outcomes of the questions that it needs.
+            added: what its conversation added, for a question that is judged by that.
 
-        Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict.
+        Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict. Raises `MemfailError`
+        if `added` is missing.
         """
-        names = {one.verdict for one in needed}
         was_held = all(one.held is True for one in needed) if needed else None
-        facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
+        if question.of_additions:
+            if added is None:
+                raise MemfailError(
+                    f"the question {question.id} names no conversation of its store in keys['conversation']"
+                )
+            found = [await self._fact(question, fact, added, shown, (), was_held) for fact in evidence]
+            facts = [_placed(fact, added, listing) for fact in found]
+        else:
+            facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
         held = all(fact.name == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
         if ADDED_STAGE in question.stages:
             return await self._added(question, shown)
         if "answer" not in question.stages:
-            is_open = any(stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
-            answer = NEEDS_MODEL if is_open else NOT_ASKED
+            is_estimate = any(
+                stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval)
+            )
+            answer = NEEDS_MODEL if is_estimate else NOT_ASKED
         elif held or reply is not None:
-            settles = await self._settles(question)
-            if held or settles or (question.is_independent and reply is not None):
+            counts = (question.is_independent and reply is not None) or await self._settles(question)
+            if held or counts:
                 answer = await self._ask("answer", question, evidence, reply)
-            if settles and answer.outcome in ("passed", "failed"):
+            if counts and answer.outcome in ("passed", "failed"):
                 credited = answer.outcome == "passed"
-        before = False if names & set(FAILURES) else True if names == {CORRECT} else None
+        known = [one.is_right for one in needed]
+        before = False if False in known else True if needed and all(known) else None
+        is_open = before is None and any(one.verdict == ERROR for one in needed)
+        if credited and (before is False or is_open):
+            credited = None if is_open else False
         verdict = question_verdict(
             facts,
             answer,
@@ -117,7 +149,7 @@ class Grader:
             passed_before=before,
             keeps_answer=question.is_independent,
         )
-        if verdict.name == CORRECT and before is None and ERROR in names:
+        if verdict.name == CORRECT and is_open:
             reason = f"must have been right before, and was an error: {', '.join(question.needs)}"
             return Verdict(UNGRADED, verdict.facts, StageResult("ungraded", reason))
         return verdict
@@ -222,3 +254,14 @@ class Grader:
     async def _call(self, method: str, pool: Executor | None, *args: Any) -> Any:
         with raised_as(JudgeError, f"the judge's {method}()", outcomes=self._outcomes):
             return await called(getattr(self._judge, method), *args, pool=pool)
+
+
+def _placed(fact: FactVerdict, added: Listing, listing: Listing) -> FactVerdict:
+    """Return a fact judged by what was added, with its entries as places in the whole listing; others are left out."""
+    places = {memory.text: at for at, memory in enumerate(listing.memories)}
+
+    def placed(stage: StageResult) -> StageResult:
+        found = (places.get(added.memories[at].text) for at in stage.entries if 0 <= at < len(added.memories))
+        return replace(stage, entries=tuple(at for at in found if at is not None))
+
+    return replace(fact, storage=placed(fact.storage), summary=placed(fact.summary))

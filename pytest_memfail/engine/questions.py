@@ -209,7 +209,7 @@ class Answerer:
         ask: Ask,
         listing: Listing,
         earlier: Sequence[Past],
-        added: Sequence[Memory],
+        added: Listing | None,
         needed: Callable[[], Awaitable[Sequence[Needed]]],
         has_retrieved: Callable[[], None],
         result: Result,
@@ -240,13 +240,13 @@ class Answerer:
         ask: Ask,
         listing: Listing,
         earlier: Sequence[Past],
-        added: Sequence[Memory],
+        added: Listing | None,
         needed: Callable[[], Awaitable[Sequence[Needed]]],
         time_asked: int,
         found: Retrieved,
     ) -> tuple[Trace, Verdict]:
         question, seconds, shown_tokens = ask.question, dict[str, float](), None
-        shown = tuple(added) if ADDED_STAGE in question.stages else ()
+        shown = added.memories if added is not None and needs_additions(question) else ()
         if searches(question):
             seconds["retrieve"] = found.seconds
             shown, shown_tokens = await self.tokens.within_limit(found.memories)
@@ -260,7 +260,7 @@ class Answerer:
         clock = time.perf_counter()
         evidence = [self._evidence[name] for name in question.evidence]
         verdict = await self._graders[time_asked].grade(
-            question, evidence, listing, shown, reply, earlier=earlier, needed=before
+            question, evidence, listing, shown, reply, earlier=earlier, needed=before, added=added
         )
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds, shown_tokens, store_tokens, found.cut), verdict
@@ -321,6 +321,11 @@ class TokenCounts:
 def searches(question: Question) -> bool:
     """Return whether a question asks the system for memories; else it is about the store alone."""
     return bool({"retrieval", "answer"} & set(question.stages))
+
+
+def needs_additions(question: Question) -> bool:
+    """Return whether a question is judged by the memories that its conversation added to the store."""
+    return question.of_additions or ADDED_STAGE in question.stages
 
 
 def majority(names: Sequence[str]) -> int:

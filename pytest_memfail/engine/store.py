@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pytest_memfail.core import (
-    ADDED_STAGE,
     ERROR,
     Conversation,
     Doubt,
@@ -20,7 +19,6 @@ from pytest_memfail.core import (
     Ingest,
     Listing,
     MemfailError,
-    Memory,
     MemorySystemError,
     Question,
     Step,
@@ -29,7 +27,7 @@ from pytest_memfail.core import (
     is_listed,
 )
 from pytest_memfail.engine.grade import Needed, Past
-from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots, searches
+from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots, needs_additions, searches
 from pytest_memfail.hosting import (
     CURRENT,
     GRACE_SECONDS,
@@ -92,7 +90,7 @@ class StoreRun:
         )
         self._past: list[Past] = []
         """The listings of the current system, in order."""
-        self._added: dict[str, tuple[Memory, ...]] = {}
+        self._added: dict[str, Listing] = {}
         """The memories that each conversation added, by its id, if a question asks for them."""
         self._in_flight: Counter[str] = Counter()
         """Keys in the journal. A hidden ask counts under the key of the ask that needs it."""
@@ -192,7 +190,8 @@ class StoreRun:
         open_keys = [key for key, ask in self._asks.items() if self._is_open(ask)]
         if not open_keys:
             return False
-        self.report.listings, self.report.conversations, self.report.restored = (), 0, False
+        self.report.listings, self.report.extracted = (), ()
+        self.report.conversations, self.report.restored = 0, False
         self._past = []
         self._window.restart(open_keys)
         return True
@@ -225,6 +224,13 @@ class StoreRun:
                 if not is_restored:
                     for n in range(held, len(segments)):
                         await system.ingest(segments[n], sum(map(len, segments[:n])), total)
+                        self._keep_extracted(system, segments[n], n)
+                elif system.extracts:
+                    text = (
+                        "a restored store cannot say what each conversation added: a fact that was replaced before the first "
+                        "listing counts as never stored; run without --memfail-reuse-stores to count it"
+                    )
+                    self.report.doubts.append(Doubt("restored-additions", text))
                 held = len(segments)
             elif is_listed:
                 is_listed = await system.restored(segments, total)
@@ -232,18 +238,24 @@ class StoreRun:
             if is_listed:
                 listing = await system.list_all(segments, is_last=number == last)
                 self._past.append(Past(listing, stored))
-                if any(ADDED_STAGE in ask.question.stages for ask in asks):
-                    before = self._past[-2].listing if len(self._past) > 1 else None
+                if any(needs_additions(ask.question) for ask in asks):
+                    before = self.report.listings[-2] if len(self.report.listings) > 1 else None
                     for conversation in segments[-1]:
-                        self._added[conversation.id] = await system.added_by(
-                            conversation, before, listing, is_restored=is_restored
-                        )
+                        added = system.added_by(conversation, before, listing)
+                        self._added[conversation.id] = Listing(self.job.id, added, listing.number)
             if asks or is_before:
                 await system.keep(segments, listing)
             if asks:
                 await self._answerer.tokens.listed(listing)  # computed once, before all questions need it
                 await self._ask_all(asks, listing)
             segments.append([])
+
+    def _keep_extracted(self, system: OpenSystem, segment: Sequence[Conversation], number: int) -> None:
+        """Keep what the system said that a segment added as an earlier listing of its facts: it may be replaced by now."""
+        if said := [memory for one in segment for memory in system.extracted.get(one.id, ())]:
+            listing = Listing(self.job.id, tuple(said), number)
+            self.report.extracted += (listing,)
+            self._past.append(Past(listing, frozenset(one.id for one in segment)))
 
     def _fail_rest(self, error: BaseException | None) -> None:
         """End the open asks with an error or, without one, as cancelled."""
@@ -282,7 +294,7 @@ class StoreRun:
     def _asks_added(self, steps: Sequence[Step]) -> bool:
         """Return whether the next probe asks about the memories that a conversation added."""
         probe = next((step for step in steps if not isinstance(step, Ingest)), None)
-        return any(ADDED_STAGE in ask.question.stages for ask in self._selected(probe))
+        return any(needs_additions(ask.question) for ask in self._selected(probe))
 
     def _is_expected_later(self, stored: Collection[str]) -> bool:
         """Return whether a later question expects a fact of these conversations: a listing now shows if it was lost later."""
@@ -305,7 +317,11 @@ class StoreRun:
             # wait without cancelling the needed question if this one is cancelled
             await asyncio.wait({asyncio.wrap_future(first := self._first[key])})
             verdict = None if first.cancelled() else first.result().verdict
-            found.append(Needed(ERROR) if verdict is None else Needed(verdict.name, verdict.memory_held))
+            found.append(
+                Needed(ERROR)
+                if verdict is None
+                else Needed.of(verdict.name, verdict.memory_held, verdict.credited, verdict.answer.outcome)
+            )
         return found
 
     async def _ask_all(self, asks: list[Ask], listing: Listing) -> None:
@@ -383,7 +399,7 @@ class StoreRun:
                 ask,
                 listing,
                 self._earlier(listing),
-                self._added.get(ask.question.keys.get("conversation", ""), ()),
+                self._added.get(ask.question.keys.get("conversation", "")),
                 lambda: self._needed(ask),
                 lambda: self._has_retrieved(retrieved),
                 result,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_memfail.grading.answers import asserts, contains, f1, longest_run, ordered, share, verbatim
+from pytest_memfail.grading.answers import asserts, contains, f1, longest_run, names, ordered, same, share, verbatim
 from pytest_memfail.grading.finders import Entries, Hit, entries_of
 from pytest_memfail.grading.text import (
     STOP_WORDS,
@@ -12,7 +12,10 @@ from pytest_memfail.grading.text import (
     hedged,
     is_doubtful,
     is_hypothetical,
+    marks_applied,
     marks_condition,
+    marks_idea,
+    marks_other,
     marks_past,
     marks_present,
     marks_removal,
@@ -37,11 +40,16 @@ __all__ = [
     "is_doubtful",
     "is_hypothetical",
     "longest_run",
+    "marks_applied",
     "marks_condition",
+    "marks_idea",
+    "marks_other",
     "marks_past",
     "marks_present",
     "marks_removal",
+    "names",
     "ordered",
+    "same",
     "sentences",
     "share",
     "spelled",

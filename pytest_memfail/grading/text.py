@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from unicodedata import category, normalize
 
 _QUOTES: Final = str.maketrans(
@@ -17,15 +17,41 @@ UNSPACED: Final = _THAI_TO_KHMER + _KANA_AND_HANZI
 """The characters of scripts without spaces between words, for a regular expression. Each counts as a word."""
 _MARKS: Final = "".join(chr(code) for code in range(0x300, 0x1E00) if category(chr(code))[0] == "M")
 _LETTERS: Final = rf"(?:[^\W_{UNSPACED}]|[{_MARKS}])+"
-_WORD: Final = re.compile(rf"[{UNSPACED}]|{_LETTERS}(?:'{_LETTERS})*")
-_ASCII_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*", re.ASCII)
+_NUMBER: Final = r"(?:(?<![^\s(\[])-)?\d+(?:[.:]\d+)*(?:\+(?!\w))?"
+"""A number with its sign, decimals and "+": 10:40, -3.5, 50+."""
+_WORD: Final = re.compile(rf"[{UNSPACED}]|{_NUMBER}|(?![\d{UNSPACED}]){_LETTERS}(?:'{_LETTERS})*(?:(?:\+\+?|#)(?!\w))?")
+"""A number or a word; "C++" is not "C"."""
 _SPELLED: Final = re.compile(rf"(?<!\w)[+-]?\d+(?:[.,:/]\d+)*|[{UNSPACED}]|{_LETTERS}|[%‰°<>=]|[€$£¥₹₽₩₺]")
 _BREAK: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？।])|\n+")
 _STOP: Final = re.compile(r"[.!?:;|\]\n•。।؟؛]")
 _COMMA: Final = re.compile(rf"[.!?:;|\]\n•。।؟؛,،、()—]|(?<=[{UNSPACED}])\s+(?=[{UNSPACED}])")
 """Punctuation at the end of a sentence, and at that of a clause; scripts without spaces use one as punctuation."""
+_REWRITES: Final = tuple(
+    (re.compile(pattern), said)
+    for pattern, said in (
+        (r"(?<=\d),(?=\d{3}(?!\d))", ""),
+        (r"%", " percent "),
+        (r"\$", " dollar "),
+        (r"\u20ac", " euro "),
+        (r"&|(?<=\s)\+(?=\s)|(?<=[^\W\d_])\+(?=[^\W\d_])", " and "),
+        (r"(?i)\bcan(?:'t|not)\b", "can not"),
+        (r"(?i)\bwon't\b", "will not"),
+        (r"(?i)n't\b", " not"),
+    )
+)
+"""Spellings of the same, in the order in which they are made alike."""
+_REWRITTEN: Final = re.compile(r"[%$\u20ac&+']|\d,\d|cannot", re.I)
+"""What a text has that is rewritten: a cheap test first."""
+_UNITS: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_NUMBERS: Final = {word: n for n, word in enumerate(_UNITS)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+NEGATIONS: Final = frozenset("not no never without neither nor non none nobody nothing".split())
 _TITLES: Final = frozenset("dr mr mrs ms st prof no vs e.g i.e".split())
-_CLAUSE: Final = re.compile(r"[,;:()]|\s-+\s")
+_CLAUSE: Final = re.compile(r"[;()]|[,:](?!\d)|(?<!\d)[,:]|\s-+\s")
+_MARK: Final = re.compile(r"[.,;:!?()\[\]\n]|\s-+\s")
 
 STOP_WORDS: Final = frozenset(
     "a an and any are as at be been but by can do for from had has have he her hers him his i if in into is it its me my "
@@ -45,8 +71,12 @@ def fold(text: str) -> str:
 
 def _lower(text: str) -> str:
     """Return a text in lower case, with straight quotes and with one code for each character."""
-    text = text if text.isascii() else normalize("NFKC", text.translate(_QUOTES))
-    return text.casefold()
+    return _one_code(text).casefold()
+
+
+def _one_code(text: str) -> str:
+    """Return a text with straight quotes and with one code for each character."""
+    return text if text.isascii() else normalize("NFKC", text.translate(_QUOTES))
 
 
 @lru_cache(maxsize=65536)
@@ -56,16 +86,48 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui" else word
 
 
+class Term(NamedTuple):
+    """A word of a text, as words are compared."""
+
+    word: str
+    is_name: bool
+    """Whether the text writes it with a capital letter."""
+    starts: bool
+    """Whether a mark such as a comma, a colon, a bracket or a dash stands before it."""
+
+
+@lru_cache(maxsize=16384)
+def terms(text: str) -> tuple[Term, ...]:
+    """Return the words of a text: in lower case, numbers as digits, "&" and "+" as "and", without plural endings."""
+    text = _one_code(text)
+    for pattern, said in _REWRITES if _REWRITTEN.search(text) else ():
+        text = pattern.sub(said, text)
+    found: list[Term] = []
+    tens = end = 0
+    for match in _WORD.finditer(text):
+        raw, starts, end = match[0], bool(_MARK.search(text[end : match.start()])), match.end()
+        word = _stem(raw.casefold())
+        if (number := _NUMBERS.get(word)) is not None:
+            joins = bool(tens) and 0 < number < 10 and not starts
+            if joins:
+                starts = found.pop().starts
+            word, tens = str(number + tens if joins else number), number if number > 19 else 0
+        else:
+            tens = 0
+            word = word[1:] if word[0] == "0" and word[1:2].isdigit() and ":" in word else word
+        found.append(Term(word, raw[0].isupper(), starts))
+    return tuple(found)
+
+
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, without endings of possessives and plurals.
+    """Return the words of a text in lower case, without endings of possessives and plurals, and numbers as digits.
 
     Each character of a script without spaces is a word.
 
-    >>> words("Dorrit's moped, Tuesdays at 10:40")
-    ['dorrit', 'moped', 'tuesday', 'at', '10', '40']
+    >>> words("Dorrit's moped, Tuesdays at 10:40, two + 3.5")
+    ['dorrit', 'moped', 'tuesday', 'at', '10:40', '2', 'and', '3.5']
     """
-    text = _lower(text)
-    return [_stem(word) for word in (_ASCII_WORD if text.isascii() else _WORD).findall(text)]
+    return [term.word for term in terms(text)]
 
 
 def spelled(text: str) -> str:
@@ -112,7 +174,11 @@ def sentences(text: str) -> list[str]:
     """Return the sentences of a text; a line ends a sentence, and a title such as "Dr." does not."""
     parts: list[str] = []
     for part in _BREAK.split(text):
-        last = parts[-1].rstrip(".").rpartition(" ")[2].casefold() if parts and parts[-1].endswith(".") else ""
+        last = (
+            parts[-1].rstrip(".").rpartition(" ")[2].lstrip("([\"'").casefold()
+            if parts and parts[-1].endswith(".")
+            else ""
+        )
         if last in _TITLES:
             parts[-1] += f" {part}"
         elif part.strip():
@@ -176,6 +242,30 @@ is_hypothetical: Final = _marker(
     ]
 )
 """`is_hypothetical(text)`: whether a clause describes a possibility."""
+
+marks_applied: Final = _marker(
+    [
+        "per (?:the |user's |the user's )?rule|rule applied|derived|(?:auto-?)?updated|supersed(?:es|ed|ing)|triggered|previous|"
+        "consequen(?:ce|tly)|because|therefore|hence|(?:changed|switched|moved) (?:to|from)"
+    ]
+)
+"""`marks_applied(text)`: whether a text says that something follows from what has happened."""
+marks_idea: Final = _marker(
+    [
+        "mention(?:ed|s)?|consider(?:ed|s|ing)?|suggest(?:ed|s|ing|ion)?|recommend(?:ed|s|ing|ation)?|discuss(?:ed|es|ing)?",
+        "propos(?:ed|es|ing|al)|planned|planning|look(?:ed|s|ing)? (?:at|into)|prefer(?:s|red)?|likes?|wants?|hopes?|exists as",
+        "candidate|option|alternative|for sale|somebody|someone",
+    ]
+)
+"""`marks_idea(text)`: whether a text names something only as an idea, a plan or a wish."""
+marks_other: Final = _marker(
+    [
+        "(?:sister|brother|mother|father|mom|mum|dad|aunt|uncle|cousin|grand(?:mother|father|ma|pa|parents)|gran|son|daughter|"
+        "parents|in-laws?|friend|neighbou?r|roommate|flatmate|boss|manager|colleague|coworker|co-worker|classmate|competitor|"
+        "vendor|supplier|client|customer|rival|assistant|landlord|stranger|ex|wife|husband|partner)(?:'s|s')?"
+    ]
+)
+"""`marks_other(text)`: whether a text speaks of somebody besides the user."""
 
 
 def is_doubtful(text: str) -> bool:

@@ -108,6 +108,9 @@ class ModelCalls(Protocol):
     def fault(self, since: int, *, only_final: bool = False) -> MemfailError | None:
         """Return a failure after the first `since` ones that no later try made good; perhaps only one that none can."""
 
+    def searches(self, *, now: bool) -> None:
+        """Say whether the calls are made to answer queries from now on, or to store."""
+
     def doubts(self) -> Sequence[Doubt]:
         """Return the doubts about the calls since they were last asked for."""
 

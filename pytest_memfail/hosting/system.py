@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import (
     MAX_K,
+    SEARCHING,
     Conversation,
     Doubt,
     Listing,
@@ -93,6 +94,8 @@ class StoreReport:
     """Whether the store was restored from an earlier run instead of filled."""
     listings: tuple[Listing, ...] = ()
     """One per probe reached, in order."""
+    extracted: tuple[Listing, ...] = ()
+    """What the system said that the conversations before each probe added, in order."""
     tokens: int | None = None
     """Tokens of the last listing."""
     changed: tuple[int, int] = (0, 0)
@@ -134,6 +137,8 @@ class OpenSystem:
         self._reuse: Reuse | None = None
         self._retries: Retries | None = None
         self._is_late = False
+        self.extracted: dict[str, tuple[Memory, ...]] = {}
+        """What the system says that each conversation added, by its id; empty if it cannot say so."""
         self.filled = 0.0
         """When the store was filled or restored, in seconds since the epoch."""
         self._known: frozenset[str] = frozenset()
@@ -171,6 +176,7 @@ class OpenSystem:
         self._resources.journal.fill_started(self._job.id)
         if self._retries is not None:
             self._retries.drop()
+        self._searches_now(now=True)
         self._report.restored = True
         self._report.conversations = sum(map(len, segments))
         self._report.fill_seconds += time.perf_counter() - started
@@ -183,6 +189,7 @@ class OpenSystem:
         lane, retries, resources = self.lane, self._retries, self._resources
         assert retries is not None
         resources.journal.fill_started(self._job.id)
+        self._searches_now(now=False)
         started = time.perf_counter()
 
         # the assistant's turns do not depend on the memory system: all are fetched ahead, and stored in order
@@ -193,6 +200,8 @@ class OpenSystem:
                 if turns:
                     batch = await asyncio.gather(*turns[start : start + lane.writes])
                 await retries.store(batch, lambda failed: f" (conversation {self._numbers[failed.id]} of {total})")
+                if start + len(batch) < len(conversations):
+                    await self._extract(batch)
                 self._report.conversations = before + start + len(batch)
                 resources.on_progress(self._job.id, self._report.conversations, total)
         finally:
@@ -203,8 +212,14 @@ class OpenSystem:
             retries.drop()  # the system holds nothing back any more: the next snapshot starts from here
         if conversations:
             await self._settle()
+            await self._extract(batch)
+        self._searches_now(now=True)
         self._report.fill_seconds += time.perf_counter() - started
         self.filled = time.time()
+
+    def _searches_now(self, *, now: bool) -> None:
+        if self._job.models is not None:
+            self._job.models.searches(now=now)
 
     async def _settle(self) -> None:
         """Wait until the system says that it has stored everything, if it can say so."""
@@ -325,6 +340,11 @@ class OpenSystem:
         """Whether the system says when it has stored everything."""
         return hasattr(self._system, "settled")
 
+    @property
+    def extracts(self) -> bool:
+        """Whether the system says what each conversation added."""
+        return callable(getattr(self._system, "extracted_since", None))
+
     async def wait_for_late_entries(self, *, is_lacking: bool) -> None:
         """Wait a moment if a server's listing or search lacked stored text: it may store in the background."""
         if (self._is_late or is_lacking) and getattr(self._system, "remote", False) and not self.settles:
@@ -342,24 +362,21 @@ class OpenSystem:
     def _reader(self, method: str) -> Callable[[object], tuple[Memory, ...]]:
         return lambda found: memories_from(found, method, self._resources.outcomes)
 
-    async def added_by(
-        self, conversation: Conversation, before: Listing | None, after: Listing, *, is_restored: bool
-    ) -> tuple[Memory, ...]:
+    async def _extract(self, conversations: Sequence[Conversation]) -> None:
+        """Ask the system what these conversations, stored last, added, if it can say so."""
+        for one in conversations if self.extracts else ():
+            self.extracted[one.id] = await self._memories("extracted_since", self._system.extracted_since, one)
+
+    def added_by(self, conversation: Conversation, before: Listing | None, after: Listing) -> tuple[Memory, ...]:
         """Return what a conversation added: as reported by the system, or else as the change of its listing.
 
-        A restored system did not store the conversation itself, so it is not asked. An entry whose text changed is an
+        A restored system did not store the conversation itself, so it cannot say. An entry whose text changed is an
         added one.
         """
-        if callable(extracted := getattr(self._system, "extracted_since", None)) and not is_restored:
-            return await self._memories("extracted_since", extracted, conversation)
+        if conversation.id in self.extracted:
+            return self.extracted[conversation.id]
         known = Counter(memory.text for memory in (before.memories if before is not None else ()))
-        added = []
-        for memory in after.memories:
-            if known[memory.text]:
-                known[memory.text] -= 1
-            else:
-                added.append(memory)
-        return tuple(added)
+        return tuple(m for m in after.memories if not known[m.text] or known.subtract([m.text]))
 
     async def retrieve(
         self, query: str, k: int, about: str, asked_at: datetime | None = None, listing: Listing | None = None
@@ -370,6 +387,7 @@ class OpenSystem:
         """
         conversation = Conversation(f"{self._context.store_id}-query", (), asked_at)
         method = self._system.retrieve_memories
+        token = SEARCHING.set(True)
         try:
             memories, seconds = await self.lane.read(
                 "retrieve_memories", method, query, conversation, k, read=self._reader("retrieve_memories")
@@ -381,6 +399,8 @@ class OpenSystem:
                     raise leak
         except MemorySystemError as error:
             raise with_place(error, about) from error.__cause__
+        finally:
+            SEARCHING.reset(token)
         shown = memories if getattr(self._system, "unlimited_k", False) else memories[:k]
         return Retrieved(shown, len(memories) - len(shown), seconds)
 

@@ -137,7 +137,7 @@ class Examiner:
                     raise CacheMissError(f"the kept reply cannot be used ({problem}): {error}") from None
                 reply = done.parsed
                 assert isinstance(reply, schema)
-                problem = check(reply) or echo_of(reply)
+                problem = check(reply) or echo_of(reply, first[-1]["content"])
                 if problem is None:
                     return reply
                 asked.append(done)

@@ -26,7 +26,7 @@ from pytest_memfail.judges import prompts
 from pytest_memfail.judges.examiner import FIRST_ENTRIES, Examiner, numbered
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.letters import NO_REPLY, judge_letter
-from pytest_memfail.judges.plain import opposite, stated_at
+from pytest_memfail.judges.plain import is_said, opposite, stated_at
 from pytest_memfail.judges.prompts import Protocol
 from pytest_memfail.judges.replies import (
     AddedReply,
@@ -242,6 +242,11 @@ class ModelJudge:
         found: list[Support] = []
         for start in range(0, len(entries), ADDED_AT_ONCE):
             found += await self._supported(question, entries[start : start + ADDED_AT_ONCE], kind.right)
+        said = str(question.keys["dialogue"])
+        found = [
+            one.model_copy(update={"support": FULL}) if is_said(added[one.entry - 1].text, said) else one
+            for one in found
+        ]
         targets = [one for one in found if one.target]
         wrong = [one for one in found if one.support < FULL]
         metrics = {
@@ -390,9 +395,14 @@ def _places(reply: EntriesReply) -> tuple[int, ...]:
 
 def _stated(evidence: Evidence, memories: Sequence[Memory]) -> StageResult | None:
     """Return that an entry states the fact word for word; None if none does, or if another state may be stored too."""
-    if evidence.stale_values or evidence.taken_back or (at := stated_at(evidence.text, memories)) is None:
+    if evidence.stale_values or evidence.taken_back:
         return None
-    return StageResult("passed", f"entry {at + 1} states it word for word", (at,))
+    if (at := stated_at(evidence.text, memories)) is not None:
+        return StageResult("passed", f"entry {at + 1} states it word for word", (at,))
+    # a text that only the assistant said may be part of a distractor's source
+    if not evidence.is_distractor and (at := stated_at(evidence.source, memories)) is not None:
+        return StageResult("passed", f"entry {at + 1} has the whole text that states it, word for word", (at,))
+    return None
 
 
 def _nothing(reason: str, evidence: Evidence) -> StageResult:

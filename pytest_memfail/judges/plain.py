@@ -41,6 +41,17 @@ def stated_at(fact: str, memories: Sequence[Memory]) -> int | None:
     return None
 
 
+def is_said(text: str, dialogue: str) -> bool:
+    """Return whether a dialogue has each line of the text word for word, in lines that no other speaker's label begins.
+
+    >>> is_said("user: I moved to Bergen.", "[2024-05-01 09:00] user: Hi. I moved to Bergen.\\nassistant: Oh.")
+    True
+    """
+    messages = [Memory(line) for line in dialogue.splitlines()]
+    lines = [BEFORE.sub("", _plain(line), count=1) for line in text.splitlines() if line.strip()]
+    return bool(lines) and all(stated_at(line, messages) is not None for line in lines)
+
+
 def _states(words: str, text: str) -> bool:
     lines = [BEFORE.sub("", _plain(line), count=1) for line in text.splitlines()]
     own = [line for line in lines if not LABEL.match(line)]

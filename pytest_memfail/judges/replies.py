@@ -17,6 +17,9 @@ from pytest_memfail.core import Detail
 FORM_WORDS: Final = frozenset({"", "one short sentence", "short sentence", "true or false"})
 """What stands in the forms of our prompts in place of a text, without its dots and quotes."""
 
+CRITERION_LETTERS: Final = 30
+"""The shortest text in which a detail and the criteria can hardly agree by chance."""
+
 
 class JudgeReply(BaseModel):
     """The fields that all replies share."""
@@ -180,10 +183,10 @@ def problem_of(
     return None
 
 
-def echo_of(reply: object) -> str | None:
-    """Return which field of a reply repeats the form instead of filling it in, in words for the model; else None.
+def echo_of(reply: object, prompt: str = "") -> str | None:
+    """Return which field of a reply repeats the form or the prompt's criteria, in words for the model; else None.
 
-    Small models copy the `"..."` of the form and then a verdict of no meaning.
+    Small models copy the `"..."` of the form, or a criterion as a lost detail, and then a verdict of no meaning.
 
     >>> class Reply(BaseModel):
     ...     reason: str
@@ -195,7 +198,18 @@ def echo_of(reply: object) -> str | None:
         for text in value if isinstance(value, list | tuple) else [value]:
             if isinstance(text, str) and text and text.strip(" .\u2026\"'").casefold() in FORM_WORDS:
                 return f'"{name}" repeats "{text[:40]}" of the form'
+    if isinstance(reply, MissingReply):
+        criteria = _letters(prompt.rpartition("</")[2])  # they follow the blocks, which contain no `<`
+        for lost in reply.missing:
+            if _letters(lost) == _letters(reply.reason):
+                return '"missing" repeats "reason", but each of its texts is a detail of the fact'
+            if len(_letters(lost)) >= CRITERION_LETTERS and _letters(lost) in criteria:
+                return '"missing" repeats the criteria, but each of its texts is a detail of the fact'
     return None
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def _names(lost: str, wording: str) -> bool:

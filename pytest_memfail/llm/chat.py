@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import ChatReply, UsageError
+from pytest_memfail.core import SEARCHING, ChatReply, UsageError
 
 if TYPE_CHECKING:
     from pytest_memfail.llm.client import ModelClient
 
 MEMORY_STAGE: Final = "memory"
+"""The ledger's name for what a memory system asks while it stores."""
+SEARCH_STAGE: Final = "memory search"
+"""The same for what it asks to answer a query."""
 
 
 class SystemChat:
@@ -29,7 +32,8 @@ class SystemChat:
         asked = model or self._model
         if asked is None:
             raise UsageError("the memory system asks a model, and none is named; give --memfail-model")
+        stage = SEARCH_STAGE if SEARCHING.get() else MEMORY_STAGE
         reply = await self._client.ask(
-            model=asked, messages=messages, tools=tools, stage=MEMORY_STAGE, parameters=self._parameters
+            model=asked, messages=messages, tools=tools, stage=stage, parameters=self._parameters
         )
         return ChatReply(reply.text, reply.calls)

@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote
 from pytest_memfail.core import KNOWN, Doubt
 from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address, check_sdk
 from pytest_memfail.llm.cache import ResponseCache
+from pytest_memfail.llm.chat import MEMORY_STAGE, SEARCH_STAGE
 from pytest_memfail.llm.errors import AuthError, ModelCallError, RequestError
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.relay import Call, Caller, Relay, Response, refused
@@ -50,6 +51,10 @@ class StoreCalls:
     def spent(self) -> dict[str, int]:
         """Return the calls, cache hits and tokens that came by this store's own address."""
         return dict(self._callers[0].spent)
+
+    def searches(self, *, now: bool) -> None:
+        """Say whether the store's calls are made to answer queries from now on, or to store."""
+        self._callers[0].stage = SEARCH_STAGE if now else MEMORY_STAGE
 
     @property
     def failures(self) -> int:

@@ -127,6 +127,8 @@ class Caller:
         """The requests that have no reply, each with the number of its last failure."""
         self.replies = self.cut_off = 0
         """Its replies since `Relay.doubts` was last called, and those of them that end because of a limit of tokens."""
+        self.stage = MEMORY_STAGE
+        """What its calls are for: storing, or answering queries."""
         self._requests: dict[str, dict[str, int]] = {}
 
     def ordinal(self, general: str, exact: str) -> int:
@@ -322,11 +324,11 @@ class Relay:
         asks_model = asked.call.method == "POST"
         if (found := self._kept(asked)) is not None:
             if asks_model:
-                self.ledger.record_hit(MEMORY_STAGE, asked.model)
+                self.ledger.record_hit(caller.stage, asked.model)
                 self._count(caller, "cache_hits", Usage())
             return self._given(asked, caller, found)
         if self.cache is not None and self.cache.mode == "only":
-            self.ledger.record_failure(MEMORY_STAGE, asked.model)
+            self.ledger.record_failure(caller.stage, asked.model)
             raise CacheMissError(
                 f"{self.cache.path} has no reply to {asked.call} of {asked.model!r} ({asked.excerpt}), and "
                 f"--memfail-cache=only forbids calls; {self._remedy(asked)}"
@@ -442,14 +444,14 @@ class Relay:
         try:
             response = self._sent(call, content)
             if response.status != 200:
-                ledger.record_failure(MEMORY_STAGE, model)
+                ledger.record_failure(caller.stage, model)
                 return response
             usage = _usage_of(response).or_expected(lambda: _expected(call, content))
-            ledger.record_call(MEMORY_STAGE, model, usage, time.perf_counter() - started)
+            ledger.record_call(caller.stage, model, usage, time.perf_counter() - started)
             self._count(caller, "calls", usage)
             return response
         except ModelCallError:
-            ledger.record_failure(MEMORY_STAGE, model)
+            ledger.record_failure(caller.stage, model)
             raise
         finally:
             if held is not None:

@@ -296,7 +296,7 @@ class Reporting:
         if isinstance(record, StoreRecord):
             # a page holds all listings at once in any case; without one, only the file holds them
             has_page = any(path.suffix == ".html" for path in self._run.settings.reports)
-            self._stores.append(record if has_page else replace(record, listings=(), history=()))
+            self._stores.append(record if has_page else replace(record, listings=(), history=(), extracted=()))
         else:
             self._questions[record.id] = record
 
@@ -379,7 +379,7 @@ class Reporting:
             self._results = Loaded(str(path or ""), self._header, questions, tuple(self._stores), None)
             shown = None if path is None else _short(path, self._config)
             spent = tuple(self._config.stash[RUNTIME].spending())
-            called = any(row["stage"] == "memory" for row in spent)
+            called = any(row["stage"].startswith("memory") for row in spent)
             # without a verdict the calls may have been refused, as by the budget; the errors say so
             judged = any(question.verdict != "error" for question in questions)
             if self._run.settings.proxy is not None and judged and not called:

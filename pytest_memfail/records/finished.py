@@ -105,6 +105,7 @@ def store_record(
     conversations: int,
     fill_seconds: float,
     listings: Sequence[Listing],
+    extracted: Sequence[Listing] = (),
     tokens: int | None,
     changed: tuple[int, int],
     late: int = 0,
@@ -131,6 +132,7 @@ def store_record(
         model_calls=dict(model_calls),
         listings=(tuple(map(_memory, listings[0].memories)),) if len(listings) == 1 and not listings[0].number else (),
         history=_history(listings) if len(listings) > 1 or any(listing.number for listing in listings) else (),
+        extracted=tuple(ChangeRecord(number=one.number, added=tuple(map(_memory, one.memories))) for one in extracted),
     )
     return _public(found)
 

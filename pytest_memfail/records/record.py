@@ -202,6 +202,11 @@ class QuestionRecord(Part, Outcome):
     repeats: tuple[str, ...] = ()
     """The verdict of each repeat, if the question was asked more than once."""
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether a judge only estimated a fact's stage, which counts towards no rate."""
+        return any(stage.estimated for fact in self.facts for stage in (fact.storage, fact.summary, fact.retrieval))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRecord(Part):
@@ -211,7 +216,7 @@ class ChangeRecord(Part):
     """The number of the probe in the plan of the store."""
     added: tuple[MemoryRecord, ...]
     """The new entries, which follow those left of the earlier listing."""
-    gone: tuple[int, ...]
+    gone: tuple[int, ...] = ()
     """The removed entries, as indices in the earlier listing."""
 
 
@@ -219,7 +224,7 @@ class ChangeRecord(Part):
 class StoreRecord(Part):
     """A store, with every listing that its questions were judged by."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"history", "late", "model_calls", "doubts"})
+    optional: ClassVar[frozenset[str]] = frozenset({"history", "late", "model_calls", "doubts", "extracted"})
 
     store: str
     task: str
@@ -241,6 +246,8 @@ class StoreRecord(Part):
     """The store's only listing, or none; empty in the process that collects a run without a page."""
     history: tuple[ChangeRecord, ...] = ()
     """Several listings, in order, each as the difference from the one before."""
+    extracted: tuple[ChangeRecord, ...] = ()
+    """What the system said that the conversations before each probe added; some of it may be replaced by now."""
 
     @property
     def by_probe(self) -> dict[int, tuple[MemoryRecord, ...]]:

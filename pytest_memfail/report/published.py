@@ -73,6 +73,7 @@ class StoreModel(_Model):
     fill_seconds: float
     retrieve_p50: float | None = Field(description="seconds")
     retrieve_p95: float | None = Field(description="seconds")
+    retrieve_seconds: float = Field(description="of all retrievals together")
 
 
 class PairedModel(_Model):
@@ -300,6 +301,7 @@ def _record(record: Loaded, label: str) -> RecordModel:
                 fill_seconds=f.fill_seconds,
                 retrieve_p50=f.retrieve_p50,
                 retrieve_p95=f.retrieve_p95,
+                retrieve_seconds=f.retrieve_seconds,
             )
             for f in summary.stores
         ],

@@ -23,7 +23,7 @@ from pytest_memfail.core import (
     escape_controls,
     one_line,
 )
-from pytest_memfail.records import FactRecord, MemoryRecord, QuestionRecord, Rate
+from pytest_memfail.records import MEMFAIL, FactRecord, MemoryRecord, QuestionRecord, Rate
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
 from pytest_memfail.report.tables import table
@@ -34,6 +34,10 @@ LABEL: Final = 11
 MAX_LINES: Final = 25
 MAX_FAILED_FACTS: Final = 2
 NO_ANSWER: Final = "no_answer"
+INGESTION: Final = ("memory", "assistant")
+"""The stages of model calls that fill a store."""
+INFERENCE: Final = ("memory search", "test_taker")
+"""The stages of model calls that answer its questions."""
 """The name of the column of ungraded questions if no model answered."""
 MIN_RETRIEVED: Final = 3
 """The minimum number of lines for the retrieved entries."""
@@ -205,7 +209,7 @@ def details(results: Summary, *, full: bool = False) -> list[str]:
                 lines += _facts(tally)
     lines += _stores(results)
     if results.models:
-        lines += ["", *model_table(results.models)]
+        lines += ["", *model_table(results.models), *costs_by_phase(results)]
     if results.unsure:
         lines += textwrap.wrap(unsure(results), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     for warning in results.warnings:
@@ -402,6 +406,16 @@ def _stores(results: Summary) -> Iterator[str]:
         ],
         [22, 14, 10, 11, 13, 15, 13],
     )
+    published = {
+        tally.name.split(".")[0] for block in results.tables if block.suite != MEMFAIL for tally in block.tasks
+    }
+    for f in figures:
+        if f.name in published:
+            adding, retrieving = (seconds / 60 / f.stores for seconds in (f.fill_seconds, f.retrieve_seconds))
+            yield (
+                f"{f.name}, minutes each of {counted(f.stores, 'store')}: adding {adding:,.4f}  retrieving {retrieving:,.4f}  "
+                f"together {adding + retrieving:,.4f}"
+            )
     if restored := sum(f.restored for f in figures):
         yield f"restored, not filled: {restored} of {sum(f.stores for f in figures)} stores (seconds are of restoring)"
 
@@ -418,6 +432,24 @@ def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from table(head, lines, [36, 8, 12, 13, 11, 9, 10])
     if estimated := sum(row.get("estimated", 0) for row in rows):
         yield f"{counted(estimated, 'reply')} reported no usage; tokens are estimated, and a budget is charged the estimate"
+
+
+def costs_by_phase(results: Summary) -> list[str]:
+    """Return what a store costs, apart from its judge: to fill it, and to search it and answer its questions.
+
+    Stores that were restored cost nothing to fill. A partial sum would look complete, so an unknown price makes it unknown.
+    """
+    stores = sum(figures.stores for figures in results.stores)
+    filled = stores - sum(figures.restored for figures in results.stores)
+    said = []
+    for name, stages, n in (("ingestion", INGESTION, filled), ("inference", INFERENCE, stores)):
+        rows = [row for row in results.models if row["stage"] in stages]
+        costs = [row["cost"] for row in rows if row["calls"]]
+        if rows and n:
+            tokens = sum(row["prompt_tokens"] + row["completion_tokens"] for row in rows) / n
+            usd = "unknown cost" if None in costs else f"{sum(costs) / n:.4f} USD"
+            said.append(f"{name} {usd}, {tokens:,.0f} tokens")
+    return [f"per store: {'; '.join(said)}"] if said else []
 
 
 def model_sentence(rows: Sequence[Mapping[str, Any]]) -> str:

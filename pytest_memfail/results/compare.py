@@ -265,7 +265,7 @@ def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> boo
     if question.verdict == ERROR:
         return None
     if not answered:
-        return None if question.kind == MISLEADING else question.memory_held
+        return None if question.kind == MISLEADING or question.is_estimated else question.memory_held
     if question.verdict == UNGRADED or (question.vacuous and protocol != "paper"):
         return None
     return question.verdict == CORRECT

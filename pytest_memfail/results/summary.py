@@ -26,7 +26,6 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.records import (
     MEMFAIL,
-    ErrorRecord,
     Gate,
     QuestionRecord,
     Rate,
@@ -63,7 +62,7 @@ class Tally:
     held: int
     """Questions whose facts were all stored, faithful and retrieved; misleading ones are left out."""
     tested: int
-    """Questions whose memory stages were decided; vacuous passes and misleading questions are left out.
+    """Questions whose memory stages were decided; vacuous passes, misleading questions and estimates are left out.
 
     A misleading question passes vacuously if its essay is lost, but not if its essay is kept. If such questions counted,
     a memory that loses more would be tested by fewer of them.
@@ -136,6 +135,7 @@ class StoreFigures:
     retrieve_p95: float | None
     restored: int = 0
     """Stores that were restored from an earlier run instead of filled."""
+    retrieve_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,20 +239,18 @@ def summarize(
     """
     asked = list({question.key: question for question in questions}.values())
     known = tasks or {}
-    names = dict.fromkeys([*(group for name, task in known.items() for group in task.groups(name))])
+    groups = (group for name, task in known.items() for group in task.groups(name))
+    by_group: dict[str, list[QuestionRecord]] = {group: [] for group in groups}
     for question in asked:
-        names.setdefault(question.group)
-    by_group: dict[str, list[QuestionRecord]] = {name: [] for name in names}
-    for question in asked:
-        by_group[question.group].append(question)
+        by_group.setdefault(question.group, []).append(question)
     tallies = {name: _tally(name, found) for name, found in by_group.items() if found}
     suite_of = {
         name: known[found[0].task].suite if found[0].task in known else MEMFAIL
         for name, found in by_group.items()
         if found
     }
-    asked_tasks = list(dict.fromkeys([*(name for name in known), *(q.task for q in asked)]))
-    asked_tasks = [name for name in asked_tasks if any(q.task == name for q in asked)]
+    found_tasks = {q.task: True for q in asked}
+    asked_tasks = [name for name in {**known, **found_tasks} if name in found_tasks]
     left_out = sum(known[name].left_out for name in asked_tasks if name in known)
     about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
     summary = Summary(
@@ -264,7 +262,7 @@ def summarize(
         replied=any(q.reply is not None for q in asked),
         protocol=protocol,
         record=record,
-        stopped=next((_stopped(q.error) for q in asked if q.error is not None and q.error.type in STOPPING), None),
+        stopped=next((STOPPING[e.type] or e.message for q in asked if (e := q.error) and e.type in STOPPING), None),
         unsure=sum(map(is_unsure, asked)),
         approximate=approximate,
         by_k=_by_k(by_group, suite_of, asked),
@@ -398,10 +396,6 @@ def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRec
     )
 
 
-def _stopped(error: ErrorRecord) -> str:
-    return STOPPING[error.type] or error.message
-
-
 def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord]) -> StoreFigures:
     of_task = [store for store in stores if store.task == name]
     tokens = [store.tokens for store in of_task]
@@ -415,6 +409,7 @@ def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[St
         fill_seconds=sum(store.fill_seconds for store in of_task),
         retrieve_p50=stats.median(seconds) if seconds else None,
         retrieve_p95=seconds[min(len(seconds) - 1, round(0.95 * (len(seconds) - 1)))] if seconds else None,
+        retrieve_seconds=sum(seconds),
         restored=sum(store.restored for store in of_task),
     )
 
@@ -478,7 +473,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     for q in questions:
         if len(counted := _counted_facts(q)) > 1:
             facts.setdefault(q.stratum, Counter()).update(counted)
-    direct = [q for q in questions if q.kind != MISLEADING]
+    direct = [q for q in questions if q.kind != MISLEADING and not q.is_estimated]
     misleading = [q.verdict for q in questions if q.kind == MISLEADING and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
     shares = [
@@ -494,7 +489,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         tested=sum(q.memory_held is not None for q in direct),
         decided=sum(q.memory_held is not None for q in questions),
         facts_held=_facts_held(direct),
-        misleading=len(questions) - len(direct),
+        misleading=sum(q.kind == MISLEADING for q in questions),
         abstention=wilson(misleading.count(CORRECT), len(misleading)),
         shown_tokens=sum(shown) / len(shown) if shown else None,
         shown_share=sum(shares) / len(shares) if shares else None,

@@ -140,7 +140,7 @@ class Run:
 
         place = unit.task.name, unit.plan.id
         return {
-            (q.question, q.k): Needed(q.verdict, q.memory_held)
+            (q.question, q.k): Needed.of(q.verdict, q.memory_held, q.credited, q.answer.outcome if q.answer else None)
             for q in self.kept.questions.values()
             if (q.task, q.store) == place
         }

@@ -366,6 +366,7 @@ def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None, pr
         conversations=report.conversations,
         fill_seconds=report.fill_seconds,
         listings=report.listings,
+        extracted=report.extracted,
         tokens=report.tokens,
         changed=report.changed,
         late=report.late,

@@ -15,6 +15,7 @@ expected:                             # what must be stored, kept and retrieved
     conversation: 1                   # 1-based; optional with a single conversation
     details: [[allergic, allergy], [penicillin]]   # what must survive; each a list of acceptable wordings
     forbidden: [no known allergies]   # what the store must not hold as current
+user: Ulla Brandt                     # optional: the user's name, by which memories may call the user
 k: 5                                  # optional; defaults to the run's k
 haystack: conditional_facts_hard      # optional: a task, or a folder of conversations, to store around the case's own
 ```
@@ -153,6 +154,7 @@ class CustomCase(BaseModel):
     question: Text
     answer: Text
     expected: Annotated[list[ExpectedFact], Field(min_length=1)]
+    user: Text | None = None
     k: Annotated[int, Field(ge=1, le=MAX_K)] | None = None
     haystack: Text | None = None
 
@@ -437,6 +439,7 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
             source=_source(home, expected),
             conversation_id=home.id,
             entity=expected.entity,
+            user=case.user,
             stale_values=tuple(expected.forbidden),
             details=tuple(Detail(tuple(wordings)) for wordings in expected.details),
         )

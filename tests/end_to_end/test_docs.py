@@ -166,6 +166,7 @@ def test_the_schema_of_records_is_that_of_a_record(run_pytest: Run, tmp_path: Pa
         "class Broken:\n    def __init__(self): self.said = []\n"
         "    def store_conversation(self, conversation): self.said.append(conversation.messages[0].content)\n"
         "    def get_all_memories(self): return self.said\n"
+        "    def extracted_since(self, conversation): return self.said[-1:]\n"
         "    def retrieve_memories(self, query, conversation, k): raise OSError('gone')\n",
         encoding="utf-8",
     )

@@ -1,6 +1,6 @@
 """What needs the real packages of published systems, a browser, Node or servers: run with `-m heavy`, skipped else.
 
-No model and no network: an endpoint on this machine answers by rule.
+No network but the package registries, and no model but in `test_real_model.py`: an endpoint on this machine answers by rule.
 """
 
 from __future__ import annotations

@@ -108,9 +108,9 @@ def test_full_context_holds_everything_and_an_estimate_is_no_measure(halumem: Ha
     result.stdout.fnmatch_lines(
         [
             "memfail: halumem (our sample: 2 users with 10 sessions each; not the published rows: *)",
-            "halumem.points * 48 100.0 *",
+            "halumem.points * 48 *-  *48",
             "halumem.distractors * 12 *-  *12",
-            "extraction: R -  weighted R -  precision -  accuracy -  FMR -  F1 - (needs a model as judge: *",
+            "extraction: R (store) -  weighted R (store) -  precision -  accuracy -  FMR (store) -  F1 - (needs a",
         ]
     )
 
@@ -126,7 +126,8 @@ def test_a_store_that_keeps_nothing_has_full_resistance_beside_no_recall(
     assert Counter(line["part"] for line in passed) == {"added": 20, "distractors": 12}
     assert all(line["vacuous"] for line in passed)
     text = " ".join(result.stdout.str().split())
-    assert "FMR 100.0 % (nothing false is held, because nothing is held at all: read it beside R)" in text
+    assert "halumem, minutes each of 2 stores: adding 0.0" in text
+    assert "FMR (store) 100.0 % (nothing false is held, because nothing is held at all: read it beside R)" in text
 
 
 @pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
@@ -207,6 +208,27 @@ def test_regrade_judges_what_was_added_then(
     lines = [line for line in halumem.project.record("again.jsonl") if line["type"] == "question"]
     assert len(lines) == 4
     assert {(line["verdict"], line["label"]) for line in lines} == {("summary_error", "fabricated")}
+
+
+def test_the_paper_judges_by_additions_and_regrade_does_so_again(
+    halumem: HaluMem, endpoint: LocalEndpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    halumem.project.conftest(PICKY)
+    words = ("--memfail-protocol=paper", "--memfail-record=r.jsonl", "-k", "s000 or s001")
+    halumem.run(*ASK, *words, system="picky")
+    lines = [line for line in halumem.project.record("r.jsonl") if line["type"] == "question"]
+    points = [line for line in lines if line["part"] in ("points", "distractors")]
+    # the messages of the session, and the memory that the system says it made of it, which it does not list
+    assert len({line["store"] for line in points}) == 2
+    assert all("juggles" in line["retrieved"][-1]["text"] for line in points)
+    assert all(2 <= len(line["retrieved"]) <= 5 for line in points)
+    assert "R (additions)" in json.dumps(halumem.project.record("r.jsonl")[-1])
+    record = halumem.project.path / "r.jsonl"
+    assert memfail(["regrade", str(record), "--judge", "m", "--out", str(record.with_name("again.jsonl"))]) == 0
+    again = {
+        line["id"]: line["verdict"] for line in halumem.project.record("again.jsonl") if line["type"] == "question"
+    }
+    assert again == {line["id"]: line["verdict"] for line in lines}
 
 
 def test_the_stores_line_grows_with_what_is_stored_and_not_with_the_probes(halumem: HaluMem) -> None:

@@ -235,3 +235,35 @@ def test_an_unknown_judge(run, tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert main(["regrade", str(run), "--judge", "ruels", "-o", str(tmp_path / "out.jsonl")]) == 4
     assert "offline" in capsys.readouterr().err
+
+
+FORGETTING = """
+class LastTwo:
+    calls_model = False
+    def __init__(self): self.texts = []
+    def store_conversation(self, conversation): self.texts = [*self.texts, conversation.text][-2:]
+    def extracted_since(self, conversation): return [conversation.text]
+    def get_all_memories(self): return self.texts
+    def retrieve_memories(self, query, conversation, k): return self.texts[:k]
+
+def pytest_memfail_make_system(config, name):
+    return LastTwo if name == "last-two" else None
+"""
+
+
+def test_what_the_system_said_it_added_is_judged_again(tmp_path, capsys):
+    """A fact that was replaced before the next listing is lost later in the record alone, too."""
+    (tmp_path / "conftest.py").write_text(FORGETTING, encoding="utf-8")
+    words = "--memfail-system=last-two --memfail-suite=meme --memfail-limit=1 --memfail-record=run.jsonl -p no:cacheprovider"
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *words.split()], cwd=tmp_path, capture_output=True, check=False
+    )
+    out = tmp_path / "again.jsonl"
+    assert main(["regrade", str(tmp_path / "run.jsonl"), "--judge", "offline", "-o", str(out)]) == 0
+    assert " of " in capsys.readouterr().out
+    labels = [
+        {line["id"]: line["label"] for line in lines_of(path) if line["type"] == "question"}
+        for path in (tmp_path / "run.jsonl", out)
+    ]
+    assert labels[0] == labels[1]
+    assert "lost_later" in labels[0].values()

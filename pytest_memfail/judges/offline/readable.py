@@ -13,6 +13,7 @@ from pytest_memfail.grading import UNSPACED, sentences, spelled, states
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import ABBREVIATIONS, NUMBERS, STOP, Token, plain, tokens_of, unaccented
 from pytest_memfail.judges.offline.reading import Reading, read_claim
+from pytest_memfail.judges.offline.statements import ROLES, SPEAKER, STAMP, VOICES
 
 if TYPE_CHECKING:
     from pytest_memfail.judges.offline.index import Index
@@ -104,9 +105,9 @@ def standing(reading: Reading, index: Index, *, is_shown: bool = False) -> tuple
     foreign = is_foreign(claim)
     if claim.has_ended:
         return ()
-    found = _places(texts, index, within=foreign) if len(texts) == 1 else ()
+    found = _places(texts, reading, index, within=foreign) if len(texts) == 1 else ()
     if not found and foreign:
-        found = _places(sentences(claim.source), index, within=True)
+        found = _places(sentences(claim.source), reading, index, within=True)
     held = [index.spelled[at] for at in found]
     if reading.owner and not any(all(f" {name} " in entry for name in reading.owner) for entry in held):
         return ()
@@ -127,14 +128,30 @@ def unread_entries(reading: Reading, index: Index) -> int:
     return foreign if foreign >= ENTRIES * len(index.vocabulary) else 0
 
 
-def _places(texts: Iterable[str], index: Index, *, within: bool) -> tuple[int, ...]:
+def _places(texts: Iterable[str], reading: Reading, index: Index, *, within: bool) -> tuple[int, ...]:
     """Return the first entry that states each text word for word; empty if none states one."""
+
+    def lines(entry: str) -> Iterator[str]:
+        return (line for line in entry.splitlines() if not _is_of_another(line, reading))
+
     found = {}
     for text in texts:
         wanted = spelled(text)
         likely = (at for at, entry in enumerate(index.spelled) if wanted in entry)
-        found[text] = next((at for at in likely if states(index.texts[at], text, within=within)), -1)
+        found[text] = next(
+            (at for at in likely if any(states(line, text, within=within) for line in lines(index.texts[at]))), -1
+        )
     return () if -1 in found.values() else tuple(dict.fromkeys(found.values()))
+
+
+def _is_of_another(line: str, reading: Reading) -> bool:
+    """Return whether a line begins with the name of another speaker, or with a word that may be one."""
+    said = SPEAKER.match(STAMP.sub("", plain(line)))
+    if said is None:
+        return False
+    name = said[1].casefold().split()
+    is_label = name[0] in ROLES or (lexicon.is_common(name[0]) and name[0] not in VOICES)
+    return not is_label and reading.owner.isdisjoint(name)
 
 
 def _mentions(entries: Iterable[str], texts: Iterable[str], *, whole: bool) -> bool:

@@ -31,6 +31,10 @@ class Reading:
     claim: Claim
     owner: frozenset[str]
     """Lower-case words of the owner's name; empty for the user."""
+    user: frozenset[str]
+    """Lower-case words of the user's name; empty if unknown."""
+    relatives: frozenset[str]
+    """Whom of the user's relatives and friends the claim is about, as statements name them; empty if the user's name is unknown."""
     names: frozenset[str]
     """Lower-case names in the source."""
     core: tuple[str, ...]
@@ -71,25 +75,26 @@ def keys_of(text: str, without: frozenset[str] = frozenset(), names: frozenset[s
 def read_claim(claim: Claim) -> Reading:
     """Return the prepared claim; the same object for the same claim."""
     source = read_entry(claim.source)
-    owner = frozenset(t.lower.removesuffix("'s") for t in tokens_of(plain(claim.owner or "")) if t.lower not in STOP)
-    names = owner | {t.lower.removesuffix("'s") for s in source for t in s.tokens if t.is_name}
+    owner, user = _name(claim.owner), _name(claim.user)
+    whose = owner | user
+    names = whose | {t.lower.removesuffix("'s") for s in source for t in s.tokens if t.is_name}
     all_source = frozenset(key for s in source for key in s.keys)
     core_texts, context_texts = claim.texts("core"), claim.texts("condition", "topic", "cause")
     if claim.has_ended:
-        core_texts = (_telling(source, (*context_texts, *claim.replaced), owner),)
-    context = _keys(context_texts, owner, names)
-    core = _keys(core_texts, owner, names)
+        core_texts = (_telling(source, (*context_texts, *claim.replaced), whose),)
+    context = _keys(context_texts, whose, names)
+    core = _keys(core_texts, whose, names)
     if claim.texts("topic") and len(core) > len(set(core) - set(context)) > 0:
         core = tuple(key for key in core if key not in context)  # an answer repeats words of the question
     if not core:
-        core = context or _keys((claim.source,), owner, names)
+        core = context or _keys((claim.source,), whose, names)
     context = tuple(key for key in context if key not in core)
     if not claim.holds_unsaid:
         core = _stated(core, all_source) or core
         if not claim.texts("topic"):
             context = _stated(context, all_source)
     said = _said(source, core, context)
-    said_keys = tuple(dict.fromkeys(k for s in said for t in s.tokens if (k := t.key.lstrip("@")) and k not in owner))
+    said_keys = tuple(dict.fromkeys(k for s in said for t in s.tokens if (k := t.key.lstrip("@")) and k not in whose))
     mine = frozenset((*core, *context, *said_keys))
     full = all_source | mine | frozenset(_keys(core_texts + context_texts, frozenset(), names))
     core_numbers, said_numbers = _numbers(core_texts), tuple(q for s in said for q in quantities(s.text, s.tokens))
@@ -100,6 +105,8 @@ def read_claim(claim: Claim) -> Reading:
     return Reading(
         claim,
         owner,
+        user,
+        _relatives(core_texts) if user else frozenset(),
         frozenset(names),
         core,
         context,
@@ -109,13 +116,24 @@ def read_claim(claim: Claim) -> Reading:
         core_numbers,
         context_numbers,
         said_numbers,
-        tuple(keys_of(text, mine | owner) for text in claim.siblings),
-        tuple(keys_of(text, frozenset(core) | owner) or keys_of(text, owner) for text in claim.replaced),
-        tuple(keys_of(text, frozenset(core) | owner) for text in claim.decoys),
-        keys_of(claim.earlier or "", owner),
-        _rest(source, said, owner | mine),
+        tuple(keys_of(text, mine | whose) for text in claim.siblings),
+        tuple(keys_of(text, frozenset(core) | whose) or keys_of(text, whose) for text in claim.replaced),
+        tuple(keys_of(text, frozenset(core) | whose) for text in claim.decoys),
+        keys_of(claim.earlier or "", whose),
+        _rest(source, said, whose | mine),
         tuple(dict.fromkeys((*core, *context, *said_keys))),
     )
+
+
+def _name(text: str | None) -> frozenset[str]:
+    """Return the lower-case words of a name."""
+    return frozenset(t.lower.removesuffix("'s") for t in tokens_of(plain(text or "")) if t.lower not in STOP)
+
+
+def _relatives(texts: Iterable[str]) -> frozenset[str]:
+    """Return the owners of statements about a relative or friend ("Ulla's sister Kit")."""
+    owners = (s.owner for text in texts for s in read_entry(text) if any(part.startswith("~") for part in s.owner))
+    return frozenset().union(*owners)
 
 
 def _telling(source: tuple[Statement, ...], texts: Iterable[str], owner: frozenset[str]) -> str:
@@ -188,12 +206,10 @@ def owner_relation(reading: Reading, owner: tuple[str, ...]) -> float:
     if not owner:
         return 0.5
     if any(part.startswith("~") for part in owner):
-        return 1.0 if reading.owner & set(owner) else 0.0
+        return 1.0 if (reading.owner | reading.relatives) & set(owner) else 0.0
     if owner == (USER,):
-        return 1.0 if not reading.owner else 0.0
-    if not reading.owner:
-        return 0.0 if not reading.names & set(owner) else 0.75
-    shared = reading.owner & set(owner)
-    if not shared:
-        return 0.0
-    return 1.0 if set(owner) <= reading.owner or reading.owner <= set(owner) else 0.25
+        return 1.0 if not reading.owner or reading.owner <= reading.user else 0.0
+    wanted = reading.owner or reading.user
+    if wanted & set(owner):
+        return 1.0 if set(owner) <= wanted or wanted <= set(owner) else 0.25
+    return 0.75 if not reading.owner and reading.names & set(owner) else 0.0

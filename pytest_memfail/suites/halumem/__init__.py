@@ -25,6 +25,7 @@ from pytest_memfail.suites.halumem.files import NAME
 from pytest_memfail.suites.halumem.kinds import ANSWERS, FABRICATED, HALLUCINATION, KINDS, OMISSION, OTHER, PARTIAL
 from pytest_memfail.suites.halumem.measures import MEASURES, PAPER_MEASURES
 from pytest_memfail.suites.halumem.plan import UPDATE_K, K, task_of
+from pytest_memfail.suites.halumem.statistics import data_report
 from pytest_memfail.suites.memfail import shipped_sample
 from pytest_memfail.suites.published import Published
 
@@ -102,6 +103,7 @@ SUITE: Final = Suite(
     k=K,
     part_k={"update": UPDATE_K},
     faults=faults,
+    data_report=lambda folder: data_report(FILES.present(folder)),
     cases=lambda: shipped_users().parent,
     sample="our sample: 2 users with 10 sessions each",
 )

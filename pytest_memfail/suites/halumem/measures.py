@@ -6,6 +6,7 @@ error, which only `(all)` counts. Measures leave out estimates of the offline ju
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Literal
@@ -22,8 +23,9 @@ from pytest_memfail.core import (
     counted,
 )
 from pytest_memfail.grading import f1
+from pytest_memfail.suites.halumem.files import QUESTION_TYPES
 
-NO_MODEL: Final = "needs a model as judge: what the offline judge estimates is no R"
+NO_MODEL: Final = "needs a model as judge, MODEL or offline+MODEL: what the offline judge estimates is no R"
 EMPTY: Final = "nothing false is held, because nothing is held at all: read it beside R"
 NO_ANSWER: Final = "needs models that answer and judge"
 TYPES: Final = ("Persona", "Event", "Relationship")
@@ -214,6 +216,17 @@ def outcome(
     return _guarded(of)
 
 
+def answered(kind: str) -> Callable[[Sequence[Finished]], Score]:
+    """Return the share of questions of one type that are answered correctly (figure 5)."""
+
+    def of(questions: Sequence[Finished]) -> Score:
+        asked = [q for q in questions if q.part == "qa" and q.stratum == kind]
+        score = outcome("qa", "correct")(asked)
+        return replace(score, note=f"of {score.n}") if score.value is not None else score
+
+    return of
+
+
 def type_accuracy(
     kind: str, *, distractors: bool = False, paper: bool = False
 ) -> Callable[[Sequence[Finished]], Score]:
@@ -245,7 +258,10 @@ def _is_held(distractor: Finished) -> float | None:
 
 
 def measures(*, paper: bool) -> tuple[Measure, ...]:
-    """Return all measures, for all updates, or for those that the published code counts (`paper`)."""
+    """Return all measures, for all updates, or for those that the published code counts (`paper`).
+
+    The title of a measure of points says what they are judged by: the whole store, or under `paper` what their session added.
+    """
 
     def percent(name: str, title: str, of: Callable[[Sequence[Finished]], Score], line: int) -> Measure:
         return Measure(name, title, of, line=line, unit="percent", with_errors=True)
@@ -262,17 +278,18 @@ def measures(*, paper: bool) -> tuple[Measure, ...]:
             for name in OUTCOMES
         )
 
+    held = "additions" if paper else "store"
     return (
-        percent("recall", "extraction: R", recall(paper=paper), 1),
-        percent("weighted_recall", "weighted R", recall(paper=paper, weighted=True), 1),
+        percent("recall", f"extraction: R ({held})", recall(paper=paper), 1),
+        percent("weighted_recall", f"weighted R ({held})", recall(paper=paper, weighted=True), 1),
         percent("precision", "precision", accuracy(target=True), 1),
         percent("accuracy", "accuracy", accuracy(), 1),
-        percent("fmr", "FMR", resistance(), 1),
+        percent("fmr", f"FMR ({held})", resistance(), 1),
         percent("f1", "F1", f1_of(paper=paper), 1),
         *outcomes("all", "", 2),
-        percent("recall_valid", "without broken replies (valid): R", recall("valid", paper=paper), 3),
-        percent("weighted_recall_valid", "weighted R", recall("valid", paper=paper, weighted=True), 3),
-        percent("fmr_valid", "FMR", resistance("valid"), 3),
+        percent("recall_valid", f"without broken replies (valid): R ({held})", recall("valid", paper=paper), 3),
+        percent("weighted_recall_valid", f"weighted R ({held})", recall("valid", paper=paper, weighted=True), 3),
+        percent("fmr_valid", f"FMR ({held})", resistance("valid"), 3),
         percent("f1_valid", "F1", f1_of("valid", paper=paper), 3),
         *outcomes("valid", "_valid", 4),
         percent("update_other", "update: other", outcome("update", "other", paper=paper), 5),
@@ -286,6 +303,10 @@ def measures(*, paper: bool) -> tuple[Measure, ...]:
                 7,
             )
             for t in TYPES
+        ),
+        *(
+            percent(f"qa_{re.sub('[^a-z]+', '_', kind.lower())}", f"qa, {kind}: correct", answered(kind), line)
+            for line, kind in enumerate(QUESTION_TYPES, 8)
         ),
     )
 

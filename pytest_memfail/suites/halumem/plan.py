@@ -39,7 +39,8 @@ def task_of(
 ) -> Task:
     """Return the task with one store per user.
 
-    The published code searches only for updates that name an earlier point; under `paper` the others are points.
+    The published code searches only for updates that name an earlier point; under `paper` the others are points. It judges
+    points by what their session added to the store, as `paper` does.
     """
     evidence: dict[str, Evidence] = {}
     stores = []
@@ -117,6 +118,8 @@ class _Plan:
                 weight=point.importance,
                 k=UPDATE_K if part == "update" else None,
                 is_independent=part == "update",
+                keys={"conversation": self.conversations[at].id},
+                of_additions=self.paper,
             )
         for number, item in enumerate(session.questions, 1):
             yield self._question(
@@ -172,6 +175,7 @@ class _Plan:
             text=point.memory_content,
             source=self.user.sessions[at].text,
             conversation_id=self.conversations[at].id,
+            user=self.user.name or None,
             stale_values=tuple(point.original_memories),
             importance=point.importance,
             is_distractor=point.is_distractor,

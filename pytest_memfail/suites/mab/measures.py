@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, Finished, Measure, Score
+from pytest_memfail.core import ERROR, Finished, Measure, Score
+from pytest_memfail.suites.answers import NO_ANSWER, is_right, known_anyway
 from pytest_memfail.suites.mab.files import SIZES
 
-NO_ANSWER: Final = "needs a model that answers"
 NO_JUDGE: Final = "needs models that answer and judge"
 NO_QUESTION: Final = "no question of"
 CLASSES: Final = ("banking77", "clinic150", "nlu", "trec_coarse", "trec_fine")
@@ -64,14 +64,6 @@ def overall_mean(categories: Mapping[str, float]) -> float:
     return mean(categories[name] for name in CATEGORIES)
 
 
-def is_right(question: Finished) -> bool | None:
-    """Return whether an answer is right, even if a fact failed; None if it was not graded."""
-    if question.credited is not None:
-        return question.credited
-    settled = {CORRECT: True, UNGRADED: None}
-    return settled.get(question.verdict, None if question.verdict in MEMORY_FAILURES else False)
-
-
 def _rate(asked: Sequence[Finished], name: str) -> Score:
     """Return the mean score of the answers; an answer without a score counts as 1 if right, else 0."""
     if not asked:
@@ -117,14 +109,6 @@ def overall(questions: Sequence[Finished]) -> Score:
         return found
     lacks = "; ".join([*filter(None, [found.lacks]), f"not all of the paper's questions: {', '.join(few)}"])
     return Score(None, found.n, lacks=lacks)
-
-
-def known_anyway(questions: Sequence[Finished]) -> Score:
-    """Return how many answers are right although the memories shown do not contain the fact."""
-    graded = [q for q in questions if q.credited is not None and q.facts and q.verdict != ERROR]
-    if not graded:
-        return Score(None, 0, lacks=NO_ANSWER)
-    return Score(float(sum(q.credited is True and q.memory_held is False for q in graded)), len(graded))
 
 
 def _of(questions: Iterable[Finished], part: str) -> list[Finished]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -19,10 +20,14 @@ from pytest_memfail.grading import (
     is_doubtful,
     is_hypothetical,
     longest_run,
+    marks_applied,
     marks_condition,
+    marks_idea,
+    marks_other,
     marks_past,
     marks_present,
     marks_removal,
+    names,
     ordered,
     share,
     verbatim,
@@ -36,8 +41,13 @@ PRESENT: Final = 0.6
 """The minimum share of a value's words for a version of it to count as stored."""
 REQUEST: Final = 2
 """The number of words that a statement about a subject must share with it, or with the request to forget it."""
+LITTLE: Final = 0.2
+"""The minimum share where the sentence also says what the value is of."""
 BARE: Final = 2
 """The most other words of a sentence that says little more than that a value holds."""
+REVERSED: Final = frozenset(("unless", "except"))
+"""Words that turn a condition into its opposite."""
+_REMARK: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 CONDITIONS: Final = frozenset("if should when whenever once unless day".split())
 
 
@@ -47,9 +57,9 @@ CONDITIONS: Final = frozenset("if should when whenever once unless day".split())
 def find_value(evidence: Evidence, texts: Sequence[str]) -> Found:
     """Find a value of an entity; a later value of it must not be stated as current beside it."""
     entries, value = entries_of(texts), evidence.value or ""
-    hits = entries.hits(value)
+    hits = [hit for hit in entries.hits(value) if not _of_another(evidence, entries, hit)]
     if not hits:
-        return _part(entries, value)
+        return _part(evidence, entries)
     for hit in hits:
         said = entries.sentence(hit)
         other = next((v for v in evidence.siblings if contains(v, said) and not is_hypothetical(said)), None)
@@ -63,7 +73,7 @@ def find_verbatim(evidence: Evidence, texts: Sequence[str]) -> Found:
     entries, value = entries_of(texts), evidence.value or ""
     if places := entries.verbatim(value):
         return Found(True, True, "the text is there to the letter", tuple(places))
-    found = _part(entries, value)
+    found = _part(evidence, entries)
     return replace(found, reason="the text is there, but not to the letter") if found.present else found
 
 
@@ -104,6 +114,12 @@ def find_change(evidence: Evidence, texts: Sequence[str]) -> Found:
             said = fold(entries.sentence(hit))
             if any(one in said for one in unsaid) or is_hypothetical(entries.clause(hit)):
                 continue
+            # a sentence that names both values is the rule in short, unless it says that they hold
+            sentence = entries.sentence(hit)
+            if any(names(new, sentence) for new in evidence.endings) and not marks_present(sentence):
+                continue
+            if marks_idea(entries.clause(hit)) or _of_another(evidence, entries, hit):
+                continue
             if least < 1.0:
                 return Found(True, False, "part of the new value is stated", (hit.entry,), (value,))
             # "User has high blood pressure" has no word of the subject, and needs none
@@ -120,14 +136,16 @@ def find_dependency(evidence: Evidence, texts: Sequence[str]) -> Found:
         return drawn
     hits = entries.hits(value)
     if not hits:
-        found = _part(entries, value)
+        found = _part(evidence, entries)
         return found if found.present else _absent(evidence, entries, found.reason)
     if not evidence.anchors:
         return Found(True, True, "the value is stated, and its source names no condition", (hits[0].entry,))
     depends_on = frozenset(word for name in evidence.anchors for word in content(name)) - content(value)
-    is_marked = marks_condition(evidence.source)
+    is_marked, said = marks_condition(evidence.source), set(words(evidence.source))
     for hit in hits:
         if not entries.near(hit) & depends_on or _is_condition(entries.clause(hit), value, depends_on):
+            continue
+        if evidence.endings and (REVERSED & set(words(entries.sentence(hit)))) - said:
             continue
         # short notes have no "if": a sentence that names both states the dependency
         in_sentence = depends_on & set(words(entries.sentence(hit)))
@@ -181,24 +199,44 @@ def _drawn(evidence: Evidence, entries: Entries) -> Found | None:
     """
     unsaid = [fold(decoy) for decoy in evidence.decoys]
     topic = content(f"{evidence.asked or ''} {evidence.subject or ''}")
-    sources = content(" ".join((*evidence.stale_values, *evidence.anchors)))
+    sources = content(" ".join((*evidence.stale_values, *evidence.anchors, evidence.value or "")))
     for value in evidence.endings:
         for hit in entries.hits(value):
             sentence = entries.sentence(hit)
             said = fold(sentence)
-            if any(one in said or said in one for one in unsaid) or is_hypothetical(sentence):
+            if any(one in said or said in one for one in unsaid) or is_hypothetical(_without_reason(sentence)):
                 continue
-            others = set(words(sentence)) - set(words(value))
-            is_marked = marks_present(sentence) or marks_past(sentence)
+            if marks_idea(sentence) or _of_another(evidence, entries, hit):
+                continue
+            others = set(words(_without_reason(sentence))) - set(words(value))
+            is_current = marks_present(sentence) or marks_applied(sentence)
             # "leaving Harrowmere: moped" is the rule in short, "moped, since leaving Harrowmere" is not
-            if is_marked if others & sources else others & topic or marks_present(sentence):
+            if is_current or (marks_past(sentence) if others & sources else others & topic):
                 return Found(True, True, f"the store states the derived value as current: {value}", (hit.entry,))
     return None
 
 
-def _part(entries: Entries, value: str) -> Found:
-    """Return the place where most of a value's words are close together, if any."""
-    hits: list[Hit] = sorted(entries.hits(value, PRESENT), key=lambda hit: -hit.share)
+def _without_reason(sentence: str) -> str:
+    """Return a sentence without its remarks in brackets, which may repeat the rule: "Mona (per rule: if paired, Mona)"."""
+    return _REMARK.sub(" ", sentence)
+
+
+def _of_another(evidence: Evidence, entries: Entries, hit: Hit) -> bool:
+    """Return whether the clause of a hit gives the value to somebody of whom the fact does not speak."""
+    clause = entries.clause(hit)
+    return marks_other(clause) and not marks_other(f"{evidence.source} {evidence.subject or ''} {evidence.value or ''}")
+
+
+def _part(evidence: Evidence, entries: Entries) -> Found:
+    """Return the place where most of a value's words are close together, or fewer beside words of what it is of."""
+    value = evidence.value or ""
+    topic = content(f"{evidence.subject or ''} {evidence.source}") - content(value)
+    hits: list[Hit] = [
+        hit
+        for hit in sorted(entries.hits(value, LITTLE), key=lambda hit: -hit.share)
+        if (hit.share >= PRESENT or topic & set(words(entries.sentence(hit))))
+        and not _of_another(evidence, entries, hit)
+    ]
     if hits:
         return Found(
             True, False, f"part of the value is stated: {entries.clause(hits[0]).strip()}", (hits[0].entry,), (value,)
@@ -254,7 +292,7 @@ def grade_tracking(question: Question, evidence: Sequence[Evidence], reply: str)
     steps = _gold(question)
     if (run := longest_run(steps, reply)) == len(steps):
         return _passed("the reply names all values in their order")
-    if all(contains(step, reply) for step in steps):
+    if all(names(step, reply) for step in steps):
         return None
     return _failed(f"the reply names at most {run} of {len(steps)} values in their order", missing=steps)
 
@@ -278,7 +316,7 @@ def grade_absence(question: Question, evidence: Sequence[Evidence], reply: str) 
 def grade_deletion(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:
     """Fail the deleted value."""
     old = [question.keys["old"], *(value for fact in evidence for value in fact.stale_values)]
-    if any(contains(value, reply) or verbatim(value, reply) for value in old):
+    if any(names(value, reply) or verbatim(value, reply) for value in old):
         return _failed("the reply has the deleted value", LEAKED)
     return None
 

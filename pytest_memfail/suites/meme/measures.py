@@ -20,6 +20,7 @@ from pytest_memfail.core import (
     Score,
 )
 from pytest_memfail.grading import longest_run
+from pytest_memfail.suites.answers import is_right, known_anyway
 from pytest_memfail.suites.meme.plan import steps_of
 
 PARTS: Final = ("recall", "aggregation", "tracking", "deletion", "cascade", "absence")
@@ -37,8 +38,12 @@ def after(questions: Iterable[Finished]) -> list[Finished]:
 
 
 def is_encoded(question: Finished) -> bool:
-    """Return whether some version of each fact was stored at some time."""
-    return all(fact.verdict != NOT_STORED or fact.label == LOST_LATER for fact in question.facts)
+    """Return whether some version of each fact was stored at some time.
+
+    The order of a history is nothing that a conversation states: it was stored if each value was.
+    """
+    stated = [fact for fact in question.facts if not fact.id.endswith("-order")]
+    return all(fact.verdict != NOT_STORED or fact.label == LOST_LATER for fact in stated)
 
 
 def is_maintained(question: Finished) -> bool:
@@ -51,8 +56,8 @@ def is_retrieved(question: Finished) -> bool:
     return all(fact.verdict == CORRECT for fact in question.facts)
 
 
-def is_credited(question: Finished) -> bool:
-    """Return whether a question is right and its answer proves something."""
+def is_through(question: Finished) -> bool:
+    """Return whether every stage passed, the answer too, and this proves something."""
     return question.verdict == CORRECT and not question.vacuous
 
 
@@ -79,31 +84,34 @@ def _stage(test: Test) -> Callable[[Sequence[Finished]], Score]:
 
 
 def answered(questions: Sequence[Finished]) -> Score:
-    """Return the share of the questions after the change whose answer is right and counts."""
+    """Return the share of the questions after the change that passed all stages and were then answered right."""
     asked = after(questions)
-    if lacks := _lacks(asked):
+    if lacks := _lacks(asked, lambda q: q.verdict == UNGRADED):
         return Score(None, len(asked), lacks=lacks)
-    return Score(sum(map(is_credited, asked)) / len(asked), len(asked))
+    return Score(sum(map(is_through, asked)) / len(asked), len(asked))
 
 
 def score(questions: Sequence[Finished]) -> Score:
-    """Return the plain mean of the rates of the six parts, with a 95 % interval.
+    """Return the plain mean of the six parts' rates of right answers, with a 95 % interval.
 
-    A vacuous pass is a failure. The interval is a normal approximation; its variance is that of the sums over stores of
-    each question's deviation from its part's rate, because questions of one store are lost and found together.
+    An answer counts whatever the memory stages say, unless it is a trivial pass. The interval is a normal approximation;
+    its variance is that of the sums over stores of each question's deviation from its part's rate, because questions of
+    one store are lost and found together.
     """
     asked = after(questions)
     groups = {part: [q for q in asked if q.part == part] for part in PARTS}
     if missing := [part for part in PARTS if not groups[part]]:
         return Score(None, len(asked), lacks=f"no question of {', '.join(missing)}")
-    if lacks := _lacks(asked):
+    if lacks := _lacks(asked, lambda q: is_right(q) is None):
         return Score(None, len(asked), lacks=lacks)
-    rates = {part: sum(map(is_credited, group)) / len(group) for part, group in groups.items()}
+    before = _before(questions)
+    counts = {id(q): _pairing(q, before(q)) == "real" for q in asked}
+    rates = {part: sum(counts[id(q)] for q in group) / len(group) for part, group in groups.items()}
     value = macro_mean(list(rates.values()))
     shifts: dict[str, float] = defaultdict(float)
     for part, group in groups.items():
         for question in group:
-            shifts[question.store] += (is_credited(question) - rates[part]) / len(group) / len(PARTS)
+            shifts[question.store] += (counts[id(question)] - rates[part]) / len(group) / len(PARTS)
     stores = len(shifts)
     variance = sum(shift**2 for shift in shifts.values()) * stores / (stores - 1) if stores > 1 else 0.0
     if variance < 1e-12:
@@ -117,11 +125,11 @@ def macro_mean(rates: Sequence[float]) -> float:
     return sum(rates) / len(rates)
 
 
-def _lacks(asked: Sequence[Finished]) -> str | None:
+def _lacks(asked: Sequence[Finished], is_open: Test) -> str | None:
     """Return why answers cannot be counted, if some were not judged."""
     if not asked:
         return "no question after the change"
-    open_ = sum(question.verdict == UNGRADED for question in asked)
+    open_ = sum(map(is_open, asked))
     return f"{NO_ANSWER}: {open_} of {len(asked)} have none" if open_ else None
 
 
@@ -139,15 +147,15 @@ def paired(part: str, wanted: Pairing) -> Callable[[Sequence[Finished]], Score]:
     """
 
     def of(questions: Sequence[Finished]) -> Score:
-        before = {(q.store, q.k, _entity(q.question)): q for q in questions if q.part == "before"}
+        before = _before(questions)
         asked = [q for q in after(questions) if q.part == part]
-        pairs = [(q, before.get((q.store, q.k, _entity(q.question)))) for q in asked]
-        open_ = sum(q.verdict == UNGRADED or (old is not None and old.verdict in (UNGRADED, ERROR)) for q, old in pairs)
+        pairs = [(q, before(q)) for q in asked]
+        open_ = sum(_raw(q) is None or (old is not None and _knew(old) is None) for q, old in pairs)
         if not asked or open_:
             return Score(
                 None, len(asked), lacks=f"{NO_ANSWER}: {open_} of {len(asked)} have none" if asked else "no question"
             )
-        unknown = sum(q.verdict != CORRECT and old is None for q, old in pairs)
+        unknown = sum(not _raw(q) and old is None for q, old in pairs)
         if unknown and wanted in ("knew_but_failed", "never_knew"):
             return Score(None, len(asked), lacks=f"{unknown} of {len(asked)} were not asked before the change")
         return Score(float(sum(_pairing(q, old) == wanted for q, old in pairs)), len(asked))
@@ -155,11 +163,29 @@ def paired(part: str, wanted: Pairing) -> Callable[[Sequence[Finished]], Score]:
     return of
 
 
+def _before(questions: Iterable[Finished]) -> Callable[[Finished], Finished | None]:
+    """Return a function that finds the question about the same entity before the change; None if it is not among these."""
+    known = {(q.store, q.k, _entity(q.question)): q for q in questions if q.part == "before"}
+    return lambda q: known.get((q.store, q.k, _entity(q.question))) if q.part in PAIRED else None
+
+
+def _raw(question: Finished) -> bool | None:
+    """Return whether an answer is right, a trivial pass too."""
+    is_trivial = question.credited is False and question.answer is not None and question.answer.outcome == "passed"
+    return True if is_trivial else is_right(question)
+
+
+def _knew(before: Finished) -> bool | None:
+    return None if before.verdict == ERROR else is_right(before)
+
+
 def _pairing(question: Finished, before: Finished | None) -> Pairing:
-    if question.verdict == CORRECT:
-        knew = before is None or before.verdict == CORRECT
-        return "real" if knew and not question.vacuous else "trivial"
-    return "knew_but_failed" if before is not None and before.verdict == CORRECT else "never_knew"
+    knew = None if before is None else _knew(before)
+    if _raw(question):
+        # an answer that was graded says itself whether it counts
+        is_real = not question.vacuous if question.credited is None else question.credited
+        return "real" if is_real and knew is not False else "trivial"
+    return "knew_but_failed" if knew else "never_knew"
 
 
 def _entity(question: str) -> str:
@@ -170,10 +196,10 @@ def _entity(question: str) -> str:
 
 def trivial(questions: Sequence[Finished]) -> Score:
     """Return how many right answers after the change do not count, because the entity was not known before."""
-    asked = [q for q in after(questions) if q.part in PAIRED]
+    before, asked = _before(questions), [q for q in after(questions) if q.part in PAIRED]
     if not asked:
         return Score(None, 0, lacks="no question")
-    return Score(float(sum(q.verdict == CORRECT and q.vacuous for q in asked)), len(asked))
+    return Score(float(sum(_pairing(q, before(q)) == "trivial" for q in asked)), len(asked))
 
 
 # -- partly right ------------------------------------------------------------------------------------------------------
@@ -195,7 +221,7 @@ def tracking_partial(questions: Sequence[Finished]) -> Score:
 
 
 def _share_in_order(question: Finished) -> float:
-    if question.verdict == CORRECT:
+    if is_right(question):
         return 1.0
     orders = [steps_of(fact.text) for fact in question.facts if fact.id.endswith("-order")]
     named = sum(longest_run(steps, question.reply or "") for steps in orders)
@@ -221,4 +247,11 @@ MEASURES: Final[tuple[Measure, ...]] = (
         for pairing in get_args(Pairing)
     ),
     Measure("tracking_partial", "tracking: mean share in order", tracking_partial, line=3 + len(PAIRED)),
+    Measure(
+        "known_anyway",
+        "right although a stage failed",
+        lambda qs: known_anyway(after(qs)),
+        line=4 + len(PAIRED),
+        unit="count",
+    ),
 )

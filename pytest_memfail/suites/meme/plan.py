@@ -23,7 +23,16 @@ from pytest_memfail.core import (
     StorePlan,
     Task,
 )
-from pytest_memfail.grading import fold, is_hypothetical, marks_condition, marks_removal, sentences, words
+from pytest_memfail.grading import (
+    content,
+    fold,
+    is_hypothetical,
+    marks_condition,
+    marks_removal,
+    same,
+    sentences,
+    words,
+)
 from pytest_memfail.reading import JsonRow, digest
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type
 from pytest_memfail.suites.places import states
@@ -130,6 +139,7 @@ class _Plan:
                 stratum=self.episode.domain + (f" {item.hops}-hop" if item.hops else ""),
                 part=part,
                 needs=needs,
+                is_independent=True,
                 asked_at=block.timestamp,
                 cluster=self.episode.episode_id,
                 keys=facts.keys(moment),
@@ -250,8 +260,8 @@ class _Facts:
     def _others(self, entity: str, value: str) -> tuple[str, ...]:
         """Return the values stated for an entity after this one, up to the probe."""
         found = [fact.value for _, fact in self.episode.facts(self.until) if fact.entity == entity]
-        first = next((at for at, other in enumerate(found) if _same(other, value)), 0)
-        return tuple(dict.fromkeys(v for v in found[first:] if v and not _same(v, value)))
+        first = next((at for at, other in enumerate(found) if same(other, value)), 0)
+        return tuple(dict.fromkeys(v for v in found[first:] if v and not same(v, value)))
 
     # -- what was stated -----------------------------------------------------------------------------------------------
 
@@ -262,7 +272,7 @@ class _Facts:
         facts, then by those of the user.
         """
         facts = self.episode.facts(self.until)
-        own = [(at, f) for at, f in facts if f.entity == entity and _same(f.value, value)]
+        own = [(at, f) for at, f in facts if f.entity == entity and same(f.value, value)]
         found = own or [(at, f) for at, f in facts if states(f.fact_text, value)]
         if is_rule:
             found = [(at, f) for at, f in found if f.is_noted("rule") or marks_condition(f.fact_text)] or found
@@ -284,12 +294,12 @@ class _Facts:
         mine = [(at, f) for at, f in facts if f.entity == root]
         theirs = [(at, f) for at, f in facts if f.entity == source]
         for found in (
-            [(at, f) for at, f in mine if new and _same(f.value, new)],
-            [(at, f) for at, f in mine if f.value and not _same(f.value, old)],
+            [(at, f) for at, f in mine if new and same(f.value, new)],
+            [(at, f) for at, f in mine if f.value and not same(f.value, old)],
             [
                 (at, f)
                 for at, f in theirs
-                if f.value and not _same(f.value, self.episode.old(source)) and not _is_rule(f)
+                if f.value and not same(f.value, self.episode.old(source)) and not _is_rule(f)
             ],
         ):
             if found:
@@ -305,7 +315,7 @@ class _Facts:
         after = own[1:] if self.episode.old(entity) else own
         for found in (
             noted,
-            [(at, fact) for at, fact in after if not fact.value or not _same(fact.value, after[0][1].value)],
+            [(at, fact) for at, fact in after if not fact.value or not same(fact.value, after[0][1].value)],
         ):
             if found:
                 at, fact = found[-1]
@@ -338,7 +348,7 @@ class _Facts:
             root,
             replace(statement, text=statement.text + follows),
             value=value,
-            stale_values=tuple(dict.fromkeys(v for v in past if v and not _same(v, value))),
+            stale_values=tuple(dict.fromkeys(v for v in past if v and not same(v, value))),
             endings=tuple(now),
             decoys=(*self._sentences(value, statement.session), *self._sentences(new, self.until + 1)),
         )
@@ -348,7 +358,7 @@ class _Facts:
             before = self.episode.old(target)
             if target == entity:
                 result, before = new, old
-            result = "" if _same(result, before) else result
+            result = "" if same(result, before) else result
             holds = result or before
             statement = self._find_statement(target, holds, is_rule=True)
             names = [_words(source), self.episode.old(source)]
@@ -356,10 +366,14 @@ class _Facts:
             names += (
                 [self.episode.root_change.before, self.episode.root_change.after] if source == self.episode.root else []
             )
-            names = [name for name in dict.fromkeys(names) if name and not _same(name, holds)]
+            names = [name for name in dict.fromkeys(names) if name and not same(name, holds)]
             # only stated information can be lost
-            named = set(words(" ".join(names))) & set(words(statement.source))
-            is_stated = bool(named) and marks_condition(statement.source)
+            said = set(words(statement.source))
+            names = names[:1] + [name for name in names[1:] if content(name) & said]
+            own = [s for s in sentences(statement.source) if states(s, holds)]
+            is_stated = bool(content(" ".join(names)) & said) and (
+                marks_condition(statement.source) or any(states(s, name) for s in own for name in names[1:])
+            )
             yield self._evidence(
                 "dependency",
                 target,
@@ -417,10 +431,6 @@ def steps_of(order: str) -> list[str]:
 
 def _words(entity: str) -> str:
     return entity.replace("_", " ")
-
-
-def _same(one: str, other: str) -> bool:
-    return bool(one) and bool(other) and words(one) == words(other)
 
 
 def _is_rule(fact: Fact) -> bool:

@@ -327,3 +327,57 @@ def test_a_kept_store_is_restored_for_the_hidden_question_too(make_bench, tmp_pa
         bench.finish(run)
     assert [call for call in systems[1].log if call.startswith("store")] == []
     assert systems[1].log.count("restore") == 2
+
+
+# -- answers that count whatever became of the facts ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (PASSED, PASSED, ("not_stored", True, "passed")),
+        (WRONG, PASSED, ("not_stored", False, "passed")),  # a trivial pass
+        (PASSED, WRONG, ("not_stored", False, "failed")),
+        (OPEN, PASSED, ("not_stored", True, "passed")),
+        (RuntimeError("broken"), PASSED, ("not_stored", None, "passed")),
+    ],
+)
+def test_an_independent_answer_is_credited_by_the_answer_before_and_not_by_the_stages(
+    make_bench, before, after, expected
+):
+    steps = [
+        Ingest(said(0)),
+        Probe((question(0, [7], is_independent=True),)),
+        Ingest(said(1)),
+        Probe((question(2, [8], needs=("q-0",), is_independent=True),)),
+    ]
+    for selected in (only("q-2"), lambda _: True):
+        bench = make_bench(judge=Answers(q_0=before, q_2=after), test_taker=Taker())
+        verdict = bench.get(bench.begin(Store, steps, selected=selected), "q-2@5").verdict
+        assert (verdict.name, verdict.credited, verdict.answer.outcome) == expected
+
+
+def test_a_recorded_answer_that_was_right_is_no_trivial_pass_whatever_the_facts_were(make_bench):
+    for credited, label in ((True, None), (False, "trivial_pass")):
+        bench = make_bench(judge=Answers())
+        known = {("q-0", 5): Needed("not_stored", False, credited)}
+        run = bench.begin(Store, STEPS, selected=only("q-2"), known=known)
+        assert bench.get(run, "q-2@5").verdict.label == label
+
+
+def test_a_vacuous_pass_keeps_its_independent_answer(make_bench):
+    gone = StageResult("passed", "nothing of it", vacuous=True)
+
+    class Nothing(Answers):
+        def storage(self, evidence, store):
+            return gone
+
+        def retrieval(self, evidence, question, shown):
+            return gone
+
+    for right in (PASSED, WRONG):
+        bench = make_bench(judge=Nothing(q_0=right), test_taker=Taker())
+        run = bench.begin(Store, [Ingest(said(0)), Probe((question(0, is_independent=True),))])
+        verdict = bench.get(run, "q-0@5").verdict
+        assert (verdict.vacuous, verdict.answer.outcome) == (True, right.outcome)
+        assert verdict.credited is (right is PASSED)

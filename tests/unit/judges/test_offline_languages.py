@@ -195,7 +195,11 @@ JAPANESE = fact(*LANGUAGES["Japanese"][:2])
         # other words follow at once, which may turn the meaning
         (JAPANESE, [f"{JAPANESE.text[:-1]}わけではない。"], UNGRADED),
         (GERMAN, [f"{GERMAN.text[:-1]}-Allergie hat."], UNGRADED),
-        (GERMAN, [f"Laut Notiz: {GERMAN.text[:-1]}, sagt sie."], HELD),
+        (GERMAN, [f"- {GERMAN.text[:-1]}, sagt sie."], HELD),
+        # a speaker's words, who may be another
+        (GERMAN, [f"user: {GERMAN.text}"], HELD),
+        (GERMAN, [f"Ottilie: {GERMAN.text}"], UNGRADED),
+        (GERMAN, [f"[2026-01-05] assistant: {GERMAN.text}"], UNGRADED),
         # details as the language bends them, and one that is nowhere
         (replace(GERMAN, details=(Detail(("Huhn",)), Detail(("Sommer", "Fisch")))), [GERMAN.text], HELD),
         (replace(GERMAN, details=(Detail(("Samstag",)),)), [GERMAN.text], UNGRADED),
@@ -215,6 +219,12 @@ def test_word_for_word_is_a_statement_of_its_own(evidence: Evidence, entries: li
 def test_an_english_fact_that_stands_word_for_word_is_held_whoever_it_names() -> None:
     evidence = fact("My cousin moved to Turin in May, she finally did it.", "Ottoline moved to Turin in May.")
     assert outcomes(evidence, "The user likes soup.", "Ottoline moved to Turin in May.") == HELD
+
+
+def test_the_words_of_another_speaker_are_not_the_users() -> None:
+    evidence = fact("I moved to Turin in May, at last.", "I moved to Turin in May.")
+    assert outcomes(evidence, "Ottoline: I moved to Turin in May.")[1] == "failed"
+    assert outcomes(evidence, "user: I moved to Turin in May.") == HELD
 
 
 def test_few_entries_in_another_language_leave_english_facts_to_the_judge() -> None:

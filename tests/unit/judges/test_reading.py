@@ -180,6 +180,9 @@ def test_the_place_of_the_sentence_does_not_matter() -> None:
 # -- owners --------------------------------------------------------------------------------------------------------------
 
 OF_USER = read_claim(claim_of(point("The user lives in Porto.", "I live in Porto.")))
+OF_NAMED_USER = read_claim(
+    claim_of(replace(point("Ulla Brandt's sister Kit lives in Porto.", "My sister Kit moved."), user="Ulla Brandt"))
+)
 OF_QUILLON = read_claim(claim_of(point("Quillon Marwood rows.", "Quillon Marwood rows.", "Quillon Marwood")))
 
 
@@ -190,6 +193,14 @@ OF_QUILLON = read_claim(claim_of(point("Quillon Marwood rows.", "Quillon Marwood
         (OF_USER, (), 0.5),
         (OF_USER, ("quillon",), 0),
         (OF_USER, ("~sister",), 0),
+        (OF_NAMED_USER, ("user",), 1),
+        (OF_NAMED_USER, ("ulla", "brandt"), 1),
+        (OF_NAMED_USER, ("brandt",), 1),
+        (OF_NAMED_USER, ("ulla", "vesterby"), 0.25),
+        (OF_NAMED_USER, ("agnes",), 0),
+        (OF_NAMED_USER, ("kit", "~sister"), 1),
+        (OF_NAMED_USER, ("~sister",), 1),
+        (OF_NAMED_USER, ("~brother",), 0),
         (OF_QUILLON, ("quillon", "marwood"), 1),
         (OF_QUILLON, ("quillon",), 1),
         (OF_QUILLON, (), 0.5),
@@ -204,6 +215,17 @@ def test_whose_a_statement_is(ready: Reading, owner: tuple[str, ...], relation: 
 
 def test_a_namesake_is_neither_the_owner_nor_a_stranger() -> None:
     assert 0 < owner_relation(OF_QUILLON, ("quillon", "brackenhurst")) < 0.5
+
+
+def test_the_name_of_the_user_is_no_word_to_find() -> None:
+    assert "ulla" not in OF_NAMED_USER.wanted
+    assert "brandt" not in OF_NAMED_USER.wanted
+
+
+def test_a_fact_about_the_user_by_name_is_also_what_is_said_of_the_user() -> None:
+    ready = reading(replace(point("Ulla rows.", "I row.", "Ulla"), user="Ulla Brandt"))
+    assert owner_relation(ready, ("user",)) == 1
+    assert owner_relation(OF_QUILLON, ("user",)) == 0
 
 
 def test_a_claim_without_parts_is_read_by_its_source() -> None:

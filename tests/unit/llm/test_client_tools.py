@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from llm_asker import Asker, run
 
-from pytest_memfail.core import ToolCall, UsageError
+from pytest_memfail.core import SEARCHING, ToolCall, UsageError
 from pytest_memfail.llm import ReplyError, ResponseCache, SystemChat
 from pytest_memfail.testing import LocalEndpoint, Reply
 from pytest_memfail.testing import ToolCall as Called
@@ -60,10 +60,13 @@ def test_a_memory_system_asks_the_model_it_names_or_that_of_the_run() -> None:
             chat = SystemChat(asker.client, "of-the-run", {"temperature": 0})
             assert (await chat(messages)).text == "yes"
             await chat(messages, model="its-own")
+            token = SEARCHING.set(True)  # as while the system is asked for memories
+            await chat(messages, model="to-search")
+            SEARCHING.reset(token)
             with pytest.raises(UsageError, match="none is named; give --memfail-model"):
                 await SystemChat(asker.client)(messages)
 
         run(asker, work)
-    assert [request["model"] for request in endpoint.requests] == ["of-the-run", "its-own"]
+    assert [request["model"] for request in endpoint.requests] == ["of-the-run", "its-own", "to-search"]
     assert endpoint.requests[0]["temperature"] == 0
-    assert [row.stage for row in asker.ledger.totals().rows] == ["memory", "memory"]
+    assert [row.stage for row in asker.ledger.totals().rows] == ["memory", "memory", "memory search"]

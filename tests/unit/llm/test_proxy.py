@@ -727,3 +727,14 @@ def test_a_reply_is_counted_once_whatever_it_is_kept_under(
     assert "gpt-4o-mini: 3\n" in told
     assert main(["cache", path, "--prune", "0"]) == 0
     assert "removed 3 replies" in capsys.readouterr().out
+
+
+def test_what_a_store_asks_to_answer_queries_is_counted_apart(start: Start, endpoint: LocalEndpoint) -> None:
+    proxy = start(endpoint.url)
+    calls = proxy.store("s-1", "task::a")
+    asks = client(calls.url)
+    for searches, text in ((False, "to keep"), (True, "to find"), (True, "to find"), (False, "to keep more")):
+        calls.searches(now=searches)
+        said(asks, text)
+    rows = {row.stage: (row.calls, row.cache_hits) for row in proxy.ledger.totals().rows}  # type: ignore[attr-defined]
+    assert rows == {"memory": (2, 0), "memory search": (1, 1)}

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from model_judge_cases import CASES, listing, question, run, stored
 
-from pytest_memfail.core import Memory, Reply
-from pytest_memfail.judges.plain import opposite, stated_at
+from pytest_memfail.core import AnswerKind, Memory, Reply
+from pytest_memfail.judges.plain import is_said, opposite, stated_at
 
 LINK = CASES["link"].evidence
 STATED = [
@@ -103,3 +103,71 @@ def test_an_empty_store_needs_no_model():
 
     asked = run(work)
     assert (asked.result, asked.requests) == (["failed"] * 3, [])
+
+
+RULE = CASES["rule"].evidence
+assert RULE.text != RULE.source
+
+
+@pytest.mark.parametrize("protocol", ["ours", "paper"])
+def test_a_source_that_stands_whole_in_an_entry_keeps_every_fact_of_it(protocol):
+    rule = replace(RULE, text="To Quillon the kettle is a matter of stress.")
+    store = listing(f"[2024-05-01] user: {rule.source}", fillers=1)
+
+    async def work(judge):
+        return await judge.storage(rule, store), await judge.summary(rule, store)
+
+    asked = run(work, lambda _: stored(False, False), protocol=protocol)
+    assert [(result.outcome, result.entries) for result in asked.result] == [("passed", (1,))] * 2
+    assert asked.requests == []
+    part = listing(rule.source.partition(". ")[0])
+    assert run(lambda judge: judge.storage(rule, part)).requests
+
+
+def test_a_distractor_is_not_held_because_its_dialogue_is():
+    distractor = replace(RULE, text="Quillon owns two kettles.", is_distractor=True)
+    assert run(lambda judge: judge.storage(distractor, listing(RULE.source))).requests
+
+
+DIALOGUE = "[2024-05-01 09:00] user: Hi. I picked twelve balls of wool.\n[2024-05-01 09:01] assistant: You live in Bergen then."
+
+
+@pytest.mark.parametrize(
+    ("text", "supported"),
+    [
+        ("Hi. I picked twelve balls of wool.", True),
+        ("user: I picked twelve balls of wool.", True),
+        ("I picked thirteen balls of wool.", False),
+        ("You live in Bergen then.", False),
+        ("I picked twelve balls of wool.\nI sold them all again.", False),
+        ("", False),
+    ],
+)
+def test_a_memory_that_the_user_said_word_for_word_is_supported_whatever_the_model_says(text, supported):
+    assert is_said(text, DIALOGUE) is supported
+    nothing = {"reason": "because", "memories": [{"entry": 1, "support": 0, "target": True}]}
+    asked = run(
+        lambda judge: judge.added(question("added", keys={"dialogue": DIALOGUE, "points": ("a",)}), [Memory(text)]),
+        lambda _: nothing,
+        answers={"added": AnswerKind(right="support")},
+    )
+    assert asked.result.metrics == {
+        "added": 1.0,
+        "added_support": 2.0 * supported,
+        "target": 1.0,
+        "target_support": 2.0 * supported,
+    }
+
+
+NEEDS = "if the condition is gone or vaguer than told"
+
+
+@pytest.mark.parametrize("missing", [NEEDS, f"“{NEEDS.upper()}”", "Nothing of it is said."])
+def test_a_lost_detail_that_repeats_the_criteria_or_the_reason_is_refused(missing):
+    criteria = run(lambda judge: judge.storage(RULE, listing("Quillon polishes a kettle."))).requests[0]
+    assert NEEDS.partition(" ")[2] in criteria["messages"][-1]["content"]
+    reply = stored(False, False, reason="Nothing of it is said.", missing=[missing])
+    asked = run(lambda judge: judge.storage(RULE, listing("Quillon polishes a kettle.")), lambda _: reply)
+    assert "impossible reply" in str(asked.result)
+    detail = stored(False, False, reason="Nothing of it is said.", missing=["8 out of 10"])
+    assert run(lambda judge: judge.storage(RULE, listing("Quillon.")), lambda _: detail).result.outcome == "failed"

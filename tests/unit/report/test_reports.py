@@ -24,6 +24,8 @@ from pytest_memfail.records import ErrorRecord, StageRecord
 from pytest_memfail.report.html import PAGE
 from pytest_memfail.report.markdown import plain
 from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
+from pytest_memfail.report.text import costs_by_phase
+from pytest_memfail.results import StoreFigures, summarize
 
 HOSTILE = (
     "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\"> <!-- <script> "
@@ -586,3 +588,27 @@ def test_a_killed_record_is_shown(record, capsys):
     record.write_text(text[: text.rindex('{"type":"footer"')] + '{"type":"foo')
     assert main(["show", str(record)]) == 0
     assert "the run did not end" in capsys.readouterr().out
+
+
+def spent(stage, tokens, cost, calls=1):
+    return {"stage": stage, "model": "m", "calls": calls, "prompt_tokens": tokens, "completion_tokens": 0, "cost": cost}
+
+
+@pytest.mark.parametrize(
+    ("rows", "restored", "line"),
+    [
+        (
+            [spent("memory", 300, 0.3), spent("memory search", 20, 0.02), spent("test_taker", 40, 0.04)],
+            0,
+            "per store: ingestion 0.1500 USD, 150 tokens; inference 0.0300 USD, 30 tokens",
+        ),
+        # a restored store costs nothing to fill; what the judge costs is left out
+        ([spent("memory", 300, 0.3), spent("storage", 9, 9.0)], 1, "per store: ingestion 0.3000 USD, 300 tokens"),
+        ([spent("memory", 300, None)], 0, "per store: ingestion unknown cost, 150 tokens"),
+        ([spent("storage", 9, 9.0)], 0, None),
+    ],
+)
+def test_the_cost_of_a_store_by_phase(rows, restored, line):
+    figures = StoreFigures("t", 2, 10, 10, None, 1.0, None, None, restored)
+    results = replace(summarize([question(0, "correct")], []), models=tuple(rows), stores=(figures,))
+    assert costs_by_phase(results) == ([line] if line else [])

@@ -9,7 +9,7 @@ import re
 import pytest
 from row_files import folder
 
-from pytest_memfail.core import Ingest, RowError
+from pytest_memfail.core import Ingest, RowError, claim_of
 from pytest_memfail.suites import HaystackFinder, read_custom, validate
 from pytest_memfail.suites.load import sample
 
@@ -480,3 +480,8 @@ def test_validate_reports_the_faults_of_cases(tmp_path):
         "small.memfail.yaml:1: warning: haystack: the store has 3 messages and k is 3, so that retrieval cannot fail; "
         "name a haystack",
     ]
+
+
+def test_the_name_of_the_user_reaches_the_claim(tmp_path):
+    (named,) = read(tmp_path, CASE.replace("k: 3", "user: Ulla Brandt\nk: 3")).evidence.values()
+    assert claim_of(named).user == "Ulla Brandt"

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 import pytest
 from users import DELETE, changed, user, write
 
+from pytest_memfail.cli import main
 from pytest_memfail.core import Ingest, Probe, RowError, SuiteRequest, UsageError
 from pytest_memfail.suites.halumem import SUITE, shipped_users
 
@@ -57,6 +58,7 @@ def test_the_source_of_a_point_is_its_dialogue_and_evidence_joins_by_content(tmp
     assert found["s000-q1"].evidence == found["s000-p01"].evidence
     (point,) = (made.evidence[name] for name in found["s000-p01"].evidence)
     assert point.source == "I moved to Varda.\nYou surely ski there."
+    assert {fact.user for fact in made.evidence.values()} == {"Ulla Brandt"}
     (update,) = (made.evidence[name] for name in found["s002-p01"].evidence)
     assert update.stale_values == ("Ulla lives in Varda",)
     (distractor,) = (made.evidence[name] for name in found["s000-p02"].evidence)
@@ -181,3 +183,39 @@ def test_our_sample_has_what_its_configuration_says():
     assert len({question.stratum for question in made.questions if question.part == "qa"}) == 6
     assert all(question.evidence for question in made.questions if question.part == "qa")
     assert not [fault for fault in SUITE.faults(shipped_users().parent) if fault.is_error]
+
+
+def test_the_paper_judges_points_by_what_their_session_added(tmp_path):
+    write(tmp_path, user())
+    for protocol, by_additions in (("ours", False), ("paper", True)):
+        (made,) = SUITE.load(SuiteRequest(tmp_path, "ours", protocol))
+        (store,) = made.stores
+        found = {question.id: question for question in made.questions}
+        memory = [found[name] for name in ("s000-p01", "s000-p02", "s002-p01")]
+        assert {question.of_additions for question in memory} == {by_additions}
+        first, last = store.steps[0].conversation.id, store.steps[4].conversation.id
+        assert [question.keys["conversation"] for question in memory] == [first, first, last]
+        assert not found["s000-q1"].of_additions
+
+
+def test_a_data_report_counts_what_the_file_holds(tmp_path, capsys):
+    write(tmp_path, user(), user(uuid="u-2", sessions=user()["sessions"][:1]))
+    assert main(["validate", str(tmp_path), "--suite", "halumem", "--data-report"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    found = {line[:44].strip(): line[44:].strip() for line in lines}
+    assert lines[0].split() == ["users.jsonl"]
+    assert (found["users"], found["sessions a user"], found["messages"]) == ("2", "2.00", "6")
+    assert (found["turns (a message of the user and its reply)"], found["turns a session"]) == ("4", "1.00")
+    assert (found["points"], found["points a session"]) == ("6", "1.50")
+    assert (found["points: distractors"], found["points: updates"]) == ("2", "1")
+    assert (found["points: Event Memory"], found["points: Relationship Memory"]) == ("3", "1")
+    assert (found["questions"], found["questions a user"]) == ("2", "1.00")
+    assert (found["questions: Basic Fact Recall"], found["questions: Memory Boundary"]) == ("2", "0")
+
+
+def test_a_data_report_names_the_first_fault_and_a_suite_without_one(tmp_path, capsys):
+    write(tmp_path, changed("uuid", value=DELETE))
+    assert main(["validate", str(tmp_path), "--suite", "halumem", "--data-report"]) == 4
+    assert "uuid: got nothing, expected a value" in capsys.readouterr().err
+    assert main(["validate", str(tmp_path), "--suite", "memfail", "--data-report"]) == 4
+    assert "the suite 'memfail' has none" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -85,6 +85,27 @@ def test_names_are_unique_and_both_protocols_have_the_same():
     assert len(MEASURES) == len(SUITE.measures) == len(SUITE.paper_measures)
     assert MEASURES.keys() == PAPER.keys()
     assert not MEASURES.keys() & SUITE.labels.keys()
+
+
+@pytest.mark.parametrize(("measures", "held"), [(MEASURES, "store"), (PAPER, "additions")])
+def test_a_title_says_what_points_are_judged_by(measures, held):
+    for name in ("recall", "weighted_recall", "fmr"):
+        assert measures[name].title.endswith(f"({held})")
+        assert measures[f"{name}_valid"].title.endswith(f"({held})")
+
+
+def test_right_answers_by_type_of_question():
+    boundary, other = "Memory Boundary", "Generalization & Application"
+    some = [replace(qa(kind), stratum=boundary) for kind in ("correct", "omission", "correct", None)]
+    some.append(replace(qa("hallucination"), stratum=other))
+    rows = {
+        name: measure for name, measure in MEASURES.items() if measure.title.endswith(": correct") and measure.line > 7
+    }
+    assert len(rows) == len({measure.line for measure in rows.values()}) == 6
+    score = MEASURES["qa_memory_boundary"].of(some)
+    assert (score.value, score.note) == (0.5, "of 4")
+    assert value("qa_generalization_application", some) == 0.0
+    assert value("qa_multi_hop_inference", some) == "no question"
 
 
 def test_recall_counts_whole_points_and_weighted_recall_halves_by_importance():

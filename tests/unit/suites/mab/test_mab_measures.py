@@ -149,6 +149,7 @@ class Outcome:
     question: str = ""
     label: str | None = None
     score: float | None = None
+    answer: object = None
     vacuous: bool = False
     k: int = 10
     stratum: str = ""

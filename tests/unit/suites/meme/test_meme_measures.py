@@ -34,6 +34,13 @@ class Outcome:
     stratum: str = "PL"
     memory_held: bool | None = None
     reply: str | None = None
+    credited: bool | None = None
+    answer: Answer | None = None
+
+
+@dataclass
+class Answer:
+    outcome: str
 
 
 RIGHT = ("correct", [Fact("correct")])
@@ -47,6 +54,11 @@ def of(name, outcomes):
 
 def lost(verdict, label=None):
     return (verdict, [Fact(verdict, label)])
+
+
+def answered(made, right):
+    """The same outcome, with an answer that was judged whatever became of the facts."""
+    return {"credited": right, "answer": Answer("passed" if right else "failed"), "verdict": made[0], "facts": made[1]}
 
 
 def all_parts(*verdicts, store="pl_1"):
@@ -96,9 +108,38 @@ def test_a_deletion_of_which_nothing_is_there_says_nothing_of_a_stage():
 
 def test_answers_that_nobody_judged_are_lacking():
     outcomes = all_parts(OPEN, RIGHT, RIGHT, RIGHT, RIGHT, lost("not_stored"))
-    for name in ("answered", "score"):
+    for name, open_ in (("answered", 1), ("score", 2)):  # a lost fact may be answered right all the same
         assert of(name, outcomes).value is None
-        assert of(name, outcomes).lacks == "needs models that answer and judge: 1 of 6 have none"
+        assert of(name, outcomes).lacks == f"needs models that answer and judge: {open_} of 6 have none"
+
+
+def test_a_right_answer_counts_whatever_the_stages_say():
+    outcomes = [Outcome(part, **answered(lost("not_stored"), right=True)) for part in PARTS]
+    assert (of("score", outcomes).value, of("answered", outcomes).value, of("encoded", outcomes).value) == (1, 0, 0)
+    outcomes[0] = Outcome("recall", **answered(lost("not_retrieved"), right=False))
+    assert of("score", outcomes).value == pytest.approx(5 / 6)
+
+
+def test_right_answers_although_a_stage_failed_are_counted():
+    outcomes = [Outcome(part, **answered(lost("not_stored"), right=True), memory_held=False) for part in PARTS]
+    before = Outcome("before", **answered(lost("not_stored"), right=True), memory_held=False)
+    assert of("known_anyway", [*outcomes, before]).value == 6
+
+
+@pytest.mark.parametrize(
+    ("known_before", "right_after", "value"), [(True, True, 1), (False, True, 0), (True, False, 0), (False, False, 0)]
+)
+def test_a_right_answer_needs_a_right_one_before_whatever_the_stages_say(known_before, right_after, value):
+    """A trivial pass stays one where a stage failed too."""
+    before = Outcome("before", **answered(lost("not_stored"), known_before), question="before-cas-commute")
+    after = Outcome("cascade", **answered(lost("not_stored"), right_after), question="after-cas-commute")
+    if not known_before and right_after:
+        after.credited = False
+    others = [Outcome(part, *RIGHT) for part in PARTS if part != "cascade"]
+    assert of("score", [before, after, *others]).value == pytest.approx((5 + value) / 6)
+    assert of("trivial_passes", [before, after]).value == (right_after and not known_before)
+    names = {(1, 1): "real", (0, 1): "trivial", (1, 0): "knew_but_failed", (0, 0): "never_knew"}
+    assert of(f"cascade_{names[known_before, right_after]}", [before, after]).value == 1
 
 
 def test_the_score_is_the_plain_mean_of_six_rates():
@@ -124,7 +165,7 @@ def test_the_score_needs_all_parts():
 
 
 def test_a_store_that_keeps_nothing_scores_nothing():
-    outcomes = all_parts(*[lost("not_stored")] * 6)
+    outcomes = [Outcome(part, **answered(lost("not_stored"), right=False)) for part in PARTS]
     outcomes[3] = Outcome("deletion", *RIGHT, vacuous=True)
     assert of("score", outcomes).value == 0.0
     assert of("encoded", outcomes).value == 0.0
@@ -160,8 +201,8 @@ def test_what_was_known_before():
         *pair(RIGHT, RIGHT, "a"),
         *pair(WRONG, RIGHT, "b", vacuous=True, label="trivial_pass"),
         *pair(RIGHT, WRONG, "c"),
-        *pair(RIGHT, lost("not_retrieved"), "d"),
-        *pair(lost("not_stored"), WRONG, "e"),
+        *pair(RIGHT, WRONG, "d"),
+        *pair(WRONG, WRONG, "e"),
     ]
     counts = {n: of(f"cascade_{n}", outcomes).value for n in ("real", "trivial", "knew_but_failed", "never_knew")}
     assert counts == {"real": 1, "trivial": 1, "knew_but_failed": 2, "never_knew": 1}
