@@ -81,6 +81,7 @@ class _CountingClient:
         schema: type[BaseModel] | None = None,
         parameters: Mapping[str, Any] | None = None,  # noqa: ARG002  # the client's signature
         repeat: int = 0,
+        may_be_cut: bool = False,  # noqa: ARG002
     ) -> Completion:
         text = answer_by_rule({"messages": messages})
         row = self.rows.setdefault((stage, model), _Row())

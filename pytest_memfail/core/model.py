@@ -186,6 +186,8 @@ class Question:
     """Whether retrieval and answer are judged, recorded and credited even if a fact failed."""
     of_additions: bool = False
     """Whether storage and summary are judged by what the conversation `keys["conversation"]` added, not by the whole store."""
+    reply_tokens: int | None = None
+    """The paper's limit of a reply: it is asked for without a list of the memories used, and counts as it is if cut there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,14 +69,16 @@ def _given_for_all(described: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 def _read(place: Path, found: dict[str, str], base: Path | None) -> tuple[list[str], list[Path]]:
     """Add a file or a package to what was found; return the modules that it imports, and the files that it names."""
     if place.is_dir():
-        digest, imported = hashlib.sha256(), b""
+        # what this package imports is no code of the user's: its adapters import their packages when they are chosen
+        is_own = place.name == __name__.partition(".")[0]
+        digest = hashlib.sha256()
+        imported: list[str] = []
         for path in sorted(place.rglob("*.py")):
             content = _content(path)
             digest.update(f"{path.relative_to(place).as_posix()} {_digest(content)}\n".encode())
-            imported += content + b"\n"
+            imported += [] if is_own else _imports(content)
         found[f"{_name(place, base)}/"] = digest.hexdigest()[:DIGITS]
-        # what this package imports is no code of the user's: its adapters import their packages when they are chosen
-        return ([] if place.name == __name__.partition(".")[0] else list(_imports(imported))), []
+        return imported, []
     if place.suffix == ".py" and (place.parent / "__init__.py").exists():
         return [], [place.parent]
     for path in {place, *(place.parent.glob("*.py") if place.suffix == ".py" else ())}:

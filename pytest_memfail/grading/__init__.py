@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_memfail.grading.answers import asserts, contains, f1, longest_run, names, ordered, same, share, verbatim
 from pytest_memfail.grading.finders import Entries, Hit, entries_of
 from pytest_memfail.grading.text import (
+    STOP_WORDS,
     UNSPACED,
     content,
     fold,
@@ -25,6 +26,7 @@ from pytest_memfail.grading.text import (
 )
 
 __all__ = [
+    "STOP_WORDS",
     "UNSPACED",
     "Entries",
     "Hit",

@@ -119,6 +119,7 @@ class ModelClient:
         tools: Sequence[Mapping[str, Any]] = (),
         parameters: Mapping[str, Any] | None = None,
         repeat: int = 0,
+        may_be_cut: bool = False,
     ) -> Completion:
         """Ask a model.
 
@@ -133,6 +134,7 @@ class ModelClient:
             tools: the tools that the model may call, in wire format.
             parameters: the user's settings: temperature, seed, ...
             repeat: the number of the independent reply to the same request.
+            may_be_cut: whether a reply that the limit in `parameters` cuts off is a reply.
 
         Raises a `ModelCallError`, see `pytest_memfail.llm.errors`; its message never contains the key.
         """
@@ -141,7 +143,9 @@ class ModelClient:
             raise UsageError(f"the model parameter {', '.join(reserved)} cannot be set")
         if tools:
             parameters = {**parameters, "tools": list(tools)}
-        request = Request(model, [encodable(message) for message in messages], stage, schema, parameters)
+        request = Request(
+            model, [encodable(message) for message in messages], stage, schema, parameters, may_be_cut=may_be_cut
+        )
         reply = await self._answered(request, repeat)
         self.prompts.counted(request, reply.usage.prompt_tokens)
         return reply
@@ -274,7 +278,7 @@ class ModelClient:
             reply: WireReply | None = None
             try:
                 reply = await self._sender.reply(request)
-                text = check_reply(reply, tools=request.has_tools)
+                text = check_reply(reply, tools=request.has_tools, may_be_cut=request.may_be_cut)
                 parsed = parse_reply(text, request.schema) if request.schema else None
                 return Completion(text, parsed, reply.calls if request.has_tools else (), reply.usage)
             except (ReplyError, RefusalError) as error:

@@ -143,16 +143,16 @@ def is_cut_off(body: Any) -> bool:
     return any(choice.get("finish_reason") == "length" for choice in body.get("choices") or ())
 
 
-def check_reply(reply: WireReply, *, tools: bool = False) -> str:
+def check_reply(reply: WireReply, *, tools: bool = False, may_be_cut: bool = False) -> str:
     """Return the reply's text. Raise `RefusalError` for a refusal, `ReplyError` if it is empty or cut off.
 
-    With `tools`, the text may be empty if there are tool calls.
+    With `tools`, the text may be empty if there are tool calls. With `may_be_cut`, a reply that has an answer may be cut off.
     """
     if reply.refusal:
         raise RefusalError(f"the model refuses: {_quoted(reply.refusal)}")
     if reply.finish_reason == "content_filter":
         raise RefusalError("a content filter stopped the reply")
-    if reply.finish_reason == "length":
+    if reply.finish_reason == "length" and not (may_be_cut and _has_answer(reply.text)):
         raise ReplyError(f"the reply is cut off after {reply.usage.completion_tokens} tokens: {_quoted(reply.text)}")
     if not reply.text.strip() and not (tools and reply.calls):
         raise ReplyError("the reply is empty")
@@ -199,6 +199,12 @@ def without_thoughts(text: str) -> str:
     """
     said = text.removeprefix("\ufeff")
     return said[match.end() :] if (match := THOUGHTS.match(said)) is not None else said
+
+
+def _has_answer(text: str) -> bool:
+    """Return whether a text that is cut off has more than thoughts, which it may break off."""
+    said = without_thoughts(text).strip()
+    return bool(said) and not said.lower().startswith("<think")
 
 
 def packed(text: str, calls: tuple[ToolCall, ...]) -> str:

@@ -33,6 +33,8 @@ class Request:
     parameters: Mapping[str, Any]
     texts: Sequence[str] = ()
     """The texts to embed; empty for a chat completion."""
+    may_be_cut: bool = False
+    """Whether a reply that its limit cuts off is usable."""
 
     @property
     def has_tools(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import Conversation, Memory, Message, Question, Reply, dated_texts
 from pytest_memfail.llm.replies import without_thoughts
+from pytest_memfail.llm.request import LIMITS
 
 if TYPE_CHECKING:
     from pytest_memfail.llm.client import ModelClient
@@ -25,6 +26,9 @@ Answer the question in the <question> block. The memories are there to help; use
 RESTATE: Final = """\
 Start with a line "Memories used:" on which you repeat every entry that your answer is drawn from, and no other, or \
 write "none". Then give the answer on a line that starts with "Answer:"."""
+
+ALONE: Final = """\
+Reply with the answer alone, at once: repeat no entry and give no reason."""
 
 LETTER: Final = """\
 Precisely one option follows when remembered facts are joined link by link; nothing in them supports the rest. Your \
@@ -52,13 +56,16 @@ class ModelTestTaker:
         self._repeat = repeat
 
     async def answer(self, question: Question, shown: Sequence[Memory]) -> Reply:
-        """Return the answer to the question from the memories shown."""
+        """Return the answer to the question from the memories shown; the user's own limit of a reply replaces the question's."""
+        parameters = self._parameters or {}
+        is_limited = question.reply_tokens is not None and not any(name in parameters for name in LIMITS)
         reply = await self._client.ask(
             model=self.model,
             messages=graded_prompt(question, shown),
             stage=ANSWER_STAGE,
-            parameters=self._parameters,
+            parameters={**parameters, "max_tokens": question.reply_tokens} if is_limited else self._parameters,
             repeat=self._repeat,
+            may_be_cut=is_limited,
         )
         return Reply(without_thoughts(reply.text), reply.usage.prompt_tokens, reply.usage.completion_tokens)
 
@@ -84,7 +91,7 @@ def graded_prompt(question: Question, shown: Sequence[Memory]) -> list[dict[str,
     memories = [f"{number} {_value(text)}" for number, text in enumerate(texts, 1)]
     # prompts without dates stay as they are, and so do their cached replies
     dated = [DATED] if texts != [memory.text for memory in shown] else []
-    how = LETTER if question.answer_format == "letter" else RESTATE
+    how = LETTER if question.answer_format == "letter" else RESTATE if question.reply_tokens is None else ALONE
     now = [f"It is {question.asked_at:%Y-%m-%d %H:%M}."] if question.asked_at else []
     asked = [*_block("memories", memories), *dated, *now, *_block("question", [_value(question.text)]), how]
     return [{"role": "system", "content": ANSWER}, {"role": "user", "content": "\n".join(asked)}]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import shutil
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +209,22 @@ class Project:
     def run_apart(self, *args: str | Path, system: str | None = "toy", patience: int = 120) -> pytest.RunResult:
         """In a process of its own, without xdist; it is ended after that many seconds."""
         return self.pytester.runpytest_subprocess(*self._begin(system), *args, timeout=patience)
+
+    def run_once(self, *args: str) -> None:
+        """Run pytest without xdist, for the files that the run leaves."""
+        self.once(args, lambda: self.pytester.runpytest_inprocess(*self._begin("toy"), *args))
+
+    def once(self, what: object, make: Callable[[], object]) -> None:
+        """Make files, or copy those that the same work on the same files has left for an earlier test."""
+        held = sorted(path for path in self.path.rglob("*") if path.is_file())
+        contents = [(str(path.relative_to(self.path)), path.read_bytes()) for path in held]
+        key = hashlib.sha256(repr((what, contents)).encode()).hexdigest()[:16]
+        left = self.path.parent / f"left-{key}"
+        if left.is_dir():
+            shutil.copytree(left, self.path, symlinks=True, dirs_exist_ok=True)
+        else:
+            make()
+            shutil.copytree(self.path, left, symlinks=True)
 
     def _begin(self, system: str | None) -> list[str]:
         (self.path / "events.log").unlink(missing_ok=True)  # what is looked at is of this run

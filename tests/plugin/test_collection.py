@@ -275,11 +275,11 @@ def test_marker_with_arguments(project: Project, expression: str, expected: list
 
 @both_ways
 def test_verdict_marker(any_project: Project) -> None:
-    # nothing is recorded: the tasks made for it
-    result = any_project.run("--collect-only", "-m", "summary_error", n=None)
-    result.stdout.fnmatch_lines(["memfail: -m selects what each task is designed to provoke, as no verdict of*"])
-    result = any_project.run("--collect-only", "-q", "-m", "summary_error", n=None)
-    assert sorted(i.rpartition("::")[2] for i in collected(result)) == sorted([*CONDITIONAL, *PERSONA])
+    if any_project.n is None:  # nothing is recorded: the tasks made for it
+        result = any_project.run("--collect-only", "-m", "summary_error")
+        result.stdout.fnmatch_lines(["memfail: -m selects what each task is designed to provoke, as no verdict of*"])
+        result = any_project.run("--collect-only", "-q", "-m", "summary_error")
+        assert sorted(i.rpartition("::")[2] for i in collected(result)) == sorted([*CONDITIONAL, *PERSONA])
     any_project.script(ce_1="summary_error", pe_2_q1="summary_error", lh_1="not_retrieved")
     assert any_project.run().ret == 1
     # what failed that way

@@ -38,8 +38,8 @@ def baseline(project: Project) -> list[dict[str, Any]]:
 def with_baseline(project: Project, *args: str, **script: str) -> Project:
     """A project whose baseline has these verdicts."""
     project.script(**script)
-    result = project.run(SAVE, *args, n=None)
-    assert (project.path / BASE).exists(), result.stdout.str()
+    project.run_once(SAVE, *args)
+    assert (project.path / BASE).exists()
     return project
 
 
@@ -430,7 +430,7 @@ ANCHORED = f"--memfail-anchor={ANCHOR}"
 
 def with_anchor(project: Project, **script: str) -> None:
     project.script(**script)
-    project.run("--memfail-record=golden.jsonl", n=None)
+    project.run_once("--memfail-record=golden.jsonl")
     golden = str(project.path / "golden.jsonl")
     assert memfail(["anchor", golden, "-o", str(project.path / ANCHOR), "--reason", "release 1.2"]) == 0
 
@@ -590,7 +590,7 @@ EXIT_CODES: list[tuple[str, Mapping[str, str] | None, Mapping[str, str], list[st
     ("saving a failing run", None, FEW, [SAVE], False, 1),
     ("saving under a gate that holds", FEW, FEW, [COMPARE, SAVE], False, 0),
 ]
-ALSO_WITH_WORKERS = ("a regression", "no baseline in CI", "saving a partial run")
+ALSO_WITH_WORKERS = ("a regression", "no baseline in CI")
 """Not left to `-m slow` with two workers."""
 
 

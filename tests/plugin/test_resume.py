@@ -41,7 +41,7 @@ def killed(any_project: Project) -> Project:
     """Killed by SIGKILL after so many results."""
     any_project.conftest("import pytest\n" + KILL)
     any_project.script(**VERDICTS)
-    kill(any_project, 9)
+    any_project.once(("killed", any_project.n), lambda: kill(any_project, 9))
     return any_project
 
 
@@ -171,7 +171,7 @@ def test_nothing_recorded_yet(project: Project) -> None:
 
 
 def test_what_is_not_selected_stays(project: Project) -> None:
-    project.run(RECORD)
+    project.run_once(RECORD)
     result = project.run("memfail/long_hop", RECORD, RESUME)
     assert result.ret == 0
     assert project.events() == []
@@ -211,7 +211,7 @@ def test_a_test_of_ones_own_runs_again(project: Project) -> None:
     ],
 )
 def test_a_record_of_another_run_is_refused(project: Project, words: list[str], says: str) -> None:
-    project.run(RECORD)
+    project.run_once(RECORD)
     before = (project.path / "run.jsonl").read_bytes()
     result = project.run(RECORD, RESUME, *words)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -234,7 +234,7 @@ def test_a_record_of_other_data_is_refused(any_project: Project) -> None:
 
 
 def test_a_damaged_record_is_refused(project: Project) -> None:
-    project.run(RECORD)
+    project.run_once(RECORD)
     path = project.path / "run.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text(lines[0] + lines[1][:50] + "\n" + "".join(lines[2:]))

@@ -34,7 +34,7 @@ def processes(project: Project, what: str) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("numbers", [(0, 2), pytest.param((4,), marks=pytest.mark.slow)], ids=str)
-def test_the_same_results(project: Project, numbers: tuple[int, ...]) -> None:
+def test_the_same_results_and_each_store_is_filled_once(project: Project, numbers: tuple[int, ...]) -> None:
     project.script(
         ce_1="not_stored",
         ce_2="summary_error",
@@ -44,28 +44,23 @@ def test_the_same_results(project: Project, numbers: tuple[int, ...]) -> None:
         co_2="raise",
         pe_1_q2="not_stored",
     )
+    project.file("test_own.py", OWN.format(n=40))
+    # two facts of each coexisting and long-hop row, one conversation of each other
+    stored = Counter(dict.fromkeys((*COEXISTING, *LONG_HOP), 2))
+    stored.update([f"{kind}-{i}" for kind in ("pe", "co") for i in range(1, 5)])
     runs = []
     for n in (None, *numbers):
-        result = project.run(n=n)
-        runs.append((result.ret, table(result), project.verdicts(), project.fills()))
-    assert sorted(runs[0][2]) == sorted(ALL)
+        result = project.run(".", "memfail", "-v", n=n)
+        runs.append((result.ret, result.parseoutcomes(), table(result), project.verdicts()))
+        assert len(project.events("fill")) == 4
+        assert project.fills() == stored
+        asked = processes(project, "ask")
+        assert len({next(iter(asked[name])) for name in LONG_HOP}) == 1
+        assert len({next(iter(asked[name])) for name in PERSONA}) == 1
+    assert sorted(runs[0][3]) == sorted(ALL)
+    assert runs[0][1]["passed"] == len(ALL) - 7 + 40
     for run in runs[1:]:
         assert run == runs[0]
-
-
-def test_each_store_is_filled_once(project2: Project) -> None:
-    project2.file("test_own.py", OWN.format(n=40))
-    result = project2.run(".", "memfail", "-v")
-    assert result.ret == 0
-    result.assert_outcomes(passed=len(ALL) + 40)
-    assert len(project2.events("fill")) == 4
-    # two facts of each coexisting and long-hop row, one conversation of each other
-    expected = Counter(dict.fromkeys((*COEXISTING, *LONG_HOP), 2))
-    expected.update([f"{kind}-{i}" for kind in ("pe", "co") for i in range(1, 5)])
-    assert project2.fills() == expected
-    asked = processes(project2, "ask")
-    assert len({next(iter(asked[name])) for name in LONG_HOP}) == 1
-    assert len({next(iter(asked[name])) for name in PERSONA}) == 1
 
 
 def test_own_tests_are_distributed_when_there_is_nothing_else(project2: Project) -> None:

@@ -8,11 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_memfail.grading import content
+from pytest_memfail.grading import STOP_WORDS, content, f1
 
 _LINE: Final = re.compile(r"(\d+)\.\s+(.*\S)\s*")
 ARTICLES: Final = ("The", "A", "An")
 _VERB: Final = re.compile(r"\s(?:is|was|are|were|has|plays|speaks|works|lives)\b")
+_LEADING: Final = re.compile(r"The .*?\s(?:of|that|where)\s")
+_EDGES: Final = '.,;:?!"()[]\u201c\u201d'
+KIN: Final = 5
+"""The number of letters that two words of one family begin with: "citizen" and "citizenship"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class FactList:
         self._by_end: dict[str, list[int]] = {}
         for text, at in folded:
             self._by_end.setdefault(text.rpartition(" ")[2], []).append(at)
+        self._said = f" {' '.join(word for line in self.lines for word in _words(line.text))} "
 
     def gap(self) -> tuple[int, int] | None:
         """Return the first number out of sequence and the number expected there; None without a gap."""
@@ -79,17 +84,41 @@ class FactList:
                     yield Fact(line, beginning, " ".join(own), tuple(self._rivals(beginning, value)))
 
     def asked(self, question: str, golds: Sequence[str]) -> Fact | None:
-        """Return the fact that a question asks for: the one that ends in a gold and whose words match the question best.
+        """Return the fact that a question asks for: one that ends in a gold, is about the same name, and has the same relation.
 
-        Among facts with the same words, it is the one with the highest number.
+        Names are compared by whole words in their order. Among facts about the name, the one whose relation has most words in
+        common with the question is chosen, then the one with the highest number. None if no fact is about the name.
         """
-        wanted = content(question)
+        found = [(fit, fact) for fact in self.ending_in(golds) if (fit := self._fit(question, fact)) is not None]
+        return max(found, key=lambda one: (*one[0], one[1].line.number), default=(None, None))[1]
 
-        def fit(fact: Fact) -> tuple[float, int]:
-            words = content(fact.beginning)
-            return 2 * len(words & wanted) / (len(words) + len(wanted)), fact.line.number
+    def _fit(self, question: str, fact: Fact) -> tuple[bool, float] | None:
+        """Return whether a question spells the name as the fact does, and how far their relations agree; None for another name."""
+        asked = [word for word in question.split() if word.strip(_EDGES)]
+        given, runs = _words(question), subjects_of(fact.beginning)
+        fits = []
+        for number, name in enumerate(runs):
+            for start in range(len(given) - len(name) + 1):
+                end = start + len(name)
+                run = given[start:end]
+                exact = run == name
+                owner = end < len(given) and [*run[:-1], run[-1].removesuffix("'s")] == name
+                if (exact or owner) and not self._is_longer(asked, given, start, end, fact):
+                    rest = content(" ".join([*given[:start], *given[end:]]))
+                    fits.append((exact and not number, _agreement(content(_without(fact.beginning, name)), rest)))
+        return max(fits, default=None)
 
-        return max(self.ending_in(golds), key=fit, default=None)
+    def _is_longer(self, asked: list[str], given: list[str], start: int, end: int, fact: Fact) -> bool:
+        """Return whether a name in a question is part of a longer name, which the fact does not have: "Blade Runner 2049"."""
+        for first, last, at in ((start - 1, end, start - 1), (start, end + 1, end)):
+            if not 0 <= at < len(given) or given[at] in STOP_WORDS:
+                continue
+            run = f" {' '.join(given[first:last])} "
+            if run not in f" {' '.join(_words(fact.beginning))} " and (
+                (at and _is_name(asked[at])) or run in self._said
+            ):
+                return True
+        return False
 
     def holding(self, golds: Sequence[str]) -> list[Fact]:
         """Return the facts that end in a gold and are not replaced; if all are replaced, return all of them."""
@@ -115,13 +144,59 @@ def _bare(text: str) -> str:
     return text.strip().lower().rstrip(".")
 
 
+def _words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without the punctuation around them."""
+    return [bare for word in text.replace("\u2019", "'").lower().split() if (bare := word.strip(_EDGES))]
+
+
+def _is_name(word: str) -> bool:
+    return any(one.isupper() or one.isdigit() for one in word) and word not in ARTICLES
+
+
+def subjects_of(beginning: str) -> list[list[str]]:
+    """Return the name that a fact is about, from its first to its last word; also without a possessive before a noun."""
+    words = beginning.split()
+    names = [at for at, word in enumerate(words) if _is_name(word)]
+    if names:
+        end = names[-1] + 1
+        name, following = _words(" ".join(words[names[0] : end])), words[end : end + 1]
+    else:
+        name, following = _words(" ".join(names_in(beginning))), []
+    if following and name[-1].endswith("'s") and not _VERB.match(f" {following[0]}"):
+        return [name, [*name[:-1], name[-1].removesuffix("'s")]]
+    return [name]
+
+
+def _without(text: str, name: list[str]) -> str:
+    """Return the words of a fact apart from its name."""
+    return f" {' '.join(_words(text))} ".replace(f" {' '.join(name)}", "", 1)
+
+
+def _agreement(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the F1 of the words that two relations share; words of one family count as the same."""
+    kept = [
+        sum(any(_is_kin(word, each) for each in there) for word in here) for here, there in ((one, other), (other, one))
+    ]
+    return f1(kept[0] / max(1, len(one)), kept[1] / max(1, len(other)))
+
+
+def _is_kin(one: str, other: str) -> bool:
+    """Return whether two words belong to one family.
+
+    >>> _is_kin("citizen", "citizenship"), _is_kin("die", "died"), _is_kin("created", "country")
+    (True, True, False)
+    """
+    short = min(len(one), len(other), KIN)
+    return one == other or (short > 2 and one[:short] == other[:short])
+
+
 def names_in(beginning: str) -> tuple[str, ...]:
-    """Return the words that name the subject of a fact: the capitalised words, or else the words before its verb.
+    """Return the words that name the subject of a fact: those with capitals or digits, or else the words before its verb.
 
     >>> names_in("The name of the current head of the Selm government is")
     ('Selm',)
-    >>> names_in("wide receiver is associated with the sport of")
-    ('wide', 'receiver')
+    >>> names_in("wide receiver is associated with the sport of"), names_in("The main office of ropax is in")
+    (('wide', 'receiver'), ('ropax',))
     """
-    found = [word for word in beginning.split() if any(map(str.isupper, word)) and word not in ARTICLES]
-    return tuple(found) or tuple(_VERB.split(f" {beginning}", maxsplit=1)[0].split())
+    found = tuple(word for word in beginning.split() if _is_name(word))
+    return found or tuple(_VERB.split(f" {_LEADING.sub('', beginning, count=1)}", maxsplit=1)[0].split())

@@ -126,7 +126,7 @@ def _conflicts(row: Row) -> Iterator[Fault]:
     for found, what in (
         (alone, "have no conflicting fact in the context"),
         (outdated, "have a gold answer that is not the value with the highest number"),
-        (missing, "have a gold answer that is the value of no fact; their memory is not judged"),
+        (missing, "have a gold answer that is the value of no fact that fits; their memory is not judged"),
     ):
         if found:
             yield "questions", f"{len(found)} of {len(row.questions)} {what}: {_some(found)}"

@@ -49,6 +49,8 @@ class Family:
     """Prefix of the ids of its questions."""
     answer: str
     """The kind of its questions."""
+    reply_tokens: int
+    """The limit of a reply in the paper (table 13)."""
     chunk: int = 4096
     """Tokens per chunk in the paper (table 14)."""
     in_paper: bool = True
@@ -56,17 +58,17 @@ class Family:
 
 
 FAMILIES: Final = (
-    Family(r"ruler_qa1", RETRIEVAL, "ruler_qa1", "qa1", "mab_substring", 512),
-    Family(r"ruler_qa2", RETRIEVAL, "ruler_qa2", "qa2", "mab_substring", 512),
-    Family(r"longmemeval_s\*", RETRIEVAL, "longmemeval", "lme", "mab_open", 512),
-    Family(r"eventqa_full", RETRIEVAL, "eventqa_full", "event", "mab_events"),
-    Family(r"eventqa_(65536|131072)", RETRIEVAL, r"eventqa_\1", "event", "mab_events", in_paper=False),
-    Family(r"icl_(banking77|clinic150|nlu|trec_coarse|trec_fine)", LEARNING, r"\1", "icl", "mab_label"),
-    Family(r"recsys_redial", LEARNING, "recommendation", "rec", "mab_titles"),
-    Family(r"infbench_sum", UNDERSTANDING, "summary", "sum", "mab_summary"),
-    Family(r"detective_?qa", UNDERSTANDING, "detective", "det", "mab_exact"),
-    Family(r"factconsolidation_(sh|mh)_(262k)", FORGETTING, r"\1_\2", r"\1", "mab_substring", 512),
-    Family(r"factconsolidation_(sh|mh)_(1k|6k|32k|64k)", FORGETTING, r"\1_\2", r"\1", "mab_substring", 512, False),
+    Family(r"ruler_qa1", RETRIEVAL, "ruler_qa1", "qa1", "mab_substring", 50, 512),
+    Family(r"ruler_qa2", RETRIEVAL, "ruler_qa2", "qa2", "mab_substring", 50, 512),
+    Family(r"longmemeval_s\*", RETRIEVAL, "longmemeval", "lme", "mab_open", 100, 512),
+    Family(r"eventqa_full", RETRIEVAL, "eventqa_full", "event", "mab_events", 40),
+    Family(r"eventqa_(65536|131072)", RETRIEVAL, r"eventqa_\1", "event", "mab_events", 40, in_paper=False),
+    Family(r"icl_(banking77|clinic150|nlu|trec_coarse|trec_fine)", LEARNING, r"\1", "icl", "mab_label", 20),
+    Family(r"recsys_redial", LEARNING, "recommendation", "rec", "mab_titles", 300),
+    Family(r"infbench_sum", UNDERSTANDING, "summary", "sum", "mab_summary", 1200),
+    Family(r"detective_?qa", UNDERSTANDING, "detective", "det", "mab_exact", 500),
+    Family(r"factconsolidation_(sh|mh)_(262k)", FORGETTING, r"\1_\2", r"\1", "mab_substring", 10, 512),
+    Family(r"factconsolidation_(sh|mh)_(1k|6k|32k|64k)", FORGETTING, r"\1_\2", r"\1", "mab_substring", 10, 512, False),
 )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Question, StageResult
 from pytest_memfail.grading import content, sentences
-from pytest_memfail.suites.mab.facts import names_in
+from pytest_memfail.suites.mab.facts import subjects_of
 from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, label_match, norm, substring_match
 from pytest_memfail.suites.mab.summaries import ask_summary, grade_empty
 from pytest_memfail.suites.mab.titles import recall, recommended
@@ -72,22 +72,23 @@ class Statements:
     def stating(self, beginning: str, value: str, longer: Sequence[str] = ()) -> list[int]:
         """Return the statements that give a subject this value, verbatim or reworded.
 
-        A reworded statement has the value, all names of the subject, and half of the other words. `longer` are other values of the
-        same subject: a statement of "United States of America" does not state "United States".
+        A reworded statement has the value, the name of the subject word for word, and half of the other words. `longer` are other
+        values of the same subject: a statement of "United States of America" does not state "United States".
         """
         start, wanted = _plain(beginning), _plain(value)
-        names = {word for name in names_in(beginning) for word in _plain(name).split()}
+        name = _plain(" ".join(subjects_of(beginning)[0]))
         relation = {_plain(word) for word in content(beginning)} - {""}
         exact = f" {start} {wanted} "
         others = [
             f" {words} " for other in longer if wanted != (words := _plain(other)) and f" {wanted} " in f" {words} "
         ]
         found = []
-        for at in self._with({*wanted.split(), *names}):
+        for at in self._with({*wanted.split(), *name.split()}):
             text = self.all[at].text
             if f" {wanted} " not in text or any(other in text for other in others):
                 continue
-            if exact in text or len(relation & set(text.split())) >= RELATION * len(relation):
+            has_name = not name or f" {name} " in text
+            if exact in text or (has_name and len(relation & set(text.split())) >= RELATION * len(relation)):
                 found.append(at)
         return found
 

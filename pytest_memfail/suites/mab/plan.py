@@ -49,6 +49,19 @@ FORMS: Final = {
     "mab_events": "Repeat the right one to the letter.",
 }
 """Instructions for the test-taker on the form of the answer, by task or kind of question."""
+REGISTER: Final = """\
+Act as the keeper of a register of facts. Every entry of the register begins with its serial number, and of two entries \
+the one with the larger number was written later.
+Where entries contradict each other, settle it by taking the one that was written last, and answer the question below by \
+that rule. Keep the answer as short as it can be, with nothing around it, and take it **only** from the register that you \
+have stored, never from what holds in the real world.
+An example:
+[Register]
+Question: Going by the register, who leads the choir of Town Q at present?
+Answer: Singer M.
+The question to answer now: Going by the register, {}
+Answer:"""
+"""FactConsolidation's query under the protocol `paper`: the rules and an example, as long as in the published query."""
 WHOLE: Final = ("mab_events", "mab_label", "mab_open", "mab_exact", "mab_summary")
 """Kinds of questions for which the paper's code uses the whole instruction as the query."""
 BY_STRING: Final = ("mab_substring", "mab_events", "mab_exact")
@@ -194,7 +207,7 @@ class _Plan:
                     id=name,
                     task=family.task,
                     text=f"{text}\n{form}" if form else text,
-                    query=f"{text}\n{form}" if form and self.is_paper and family.answer in WHOLE else text,
+                    query=self._query(text, form) if self.is_paper else text,
                     gold=gold,
                     evidence=tuple(fact.id for fact in found),
                     kind=family.answer,
@@ -206,7 +219,15 @@ class _Plan:
                     asked_at=row.asked_at(at),
                     cluster=f"{self.store}:{name}",
                     keys=keys,
+                    reply_tokens=family.reply_tokens if self.is_paper else None,
                 )
+
+    def _query(self, text: str, form: str) -> str:
+        """Return the query of a question as the paper's code sends it: with its instruction, in our words, or alone."""
+        family = self.origins[0].value.family
+        if self.facts is not None:
+            return REGISTER.format(text)
+        return f"{text}\n{form}" if form and family is not None and family.answer in WHOLE else text
 
     def _stratum(self, at: int, row: Row, found: Sequence[Evidence]) -> str:
         if row.part.startswith("sh_"):

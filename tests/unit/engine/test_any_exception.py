@@ -120,23 +120,30 @@ def test_a_task_that_the_system_has_cancelled_is_its_own_affair(bench):
     ("how", "kind"),
     [(how, kind) for how in ("inline", "thread", "async") for kind in (ASYNC_KINDS if how == "async" else KINDS)],
 )
-@pytest.mark.parametrize("stage", ["storage", "retrieval", "answer"])
-def test_raised_by_the_judge(make_bench, stage, how, kind):
-    broken = kind("gone")
-    judge_method = getattr(ExactJudge, stage)
+def test_raised_by_the_judge(make_bench, how, kind):
+    broken_at = {"storage": 1, "retrieval": 3, "answer": 4}
 
-    def decide(self, *args):
-        if getattr(args[0], "id", None) in ("e-1", "q-1"):
-            raise broken
-        return judge_method(self, *args)
+    def deciding(stage, number):
+        judge_method, broken = getattr(ExactJudge, stage), kind("gone")
 
-    async def decide_later(self, *args):
-        return decide(self, *args)
+        def decide(self, *args):
+            if getattr(args[0], "id", None) in (f"e-{number}", f"q-{number}"):
+                raise broken
+            return judge_method(self, *args)
 
-    judge = type("Odd", (ExactJudge,), {stage: decide_later if how == "async" else decide, "inline": how == "inline"})()
-    results = make_bench(judge=judge)
-    results = results.all(results.begin(Store, plan(6)))
-    costs_one(results, what=f"the judge's {stage}()", kind=kind, error_type=JudgeError)
+        async def decide_later(self, *args):
+            return decide(self, *args)
+
+        return decide_later if how == "async" else decide
+
+    stages = {stage: deciding(stage, number) for stage, number in broken_at.items()}
+    bench = make_bench(judge=type("Odd", (ExactJudge,), {**stages, "inline": how == "inline"})())
+    results = bench.all(bench.begin(Store, plan(6)))
+    for stage, number in broken_at.items():
+        others = [result for i, result in enumerate(results) if i not in broken_at.values()]
+        costs_one(
+            [others[0], results[number], *others[1:]], what=f"the judge's {stage}()", kind=kind, error_type=JudgeError
+        )
 
 
 @pytest.mark.parametrize("kind", ASYNC_KINDS)

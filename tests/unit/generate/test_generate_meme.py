@@ -76,32 +76,35 @@ def test_changes_spread_by_rules_and_end_where_there_is_none():
     assert propagate(before, sources, rules, {"g": "g2"}) == {**before, "g": "g2"}
 
 
-@pytest.mark.parametrize("outline", OUTLINES, ids=lambda outline: str(outline.number))
-def test_tasks_follow_from_the_place_in_the_graph(outline):
-    domain, tasks = outline.domain, outline.tasks
-    assert list(tasks.values()) == ROLES
-    inside = {outline.root, *domain.descendants(outline.root)}
-    for entity, role in tasks.items():
-        assert (entity in inside) == (role in ("root", "cascade", "absence"))
-        assert domain.entities[entity].is_exact == (role == "exact_recall")
-    for role in ("cascade", "absence"):
-        assert [outline.hop(entity) for entity, other in tasks.items() if other == role] == [1, 2]
-    assert all((outline.after[e] == UNCERTAIN) == (role == "absence") for e, role in tasks.items())
-    assert all(outline.after[e] not in (None, outline.before[e]) for e, role in tasks.items() if role == "cascade")
-    assert len(set(outline.steps)) == 4
+def test_tasks_follow_from_the_place_in_the_graph():
+    for outline in OUTLINES:
+        domain, tasks = outline.domain, outline.tasks
+        assert list(tasks.values()) == ROLES, outline.number
+        inside = {outline.root, *domain.descendants(outline.root)}
+        for entity, role in tasks.items():
+            assert (entity in inside) == (role in ("root", "cascade", "absence")), outline.number
+            assert domain.entities[entity].is_exact == (role == "exact_recall"), outline.number
+        for role in ("cascade", "absence"):
+            hops = [outline.hop(entity) for entity, other in tasks.items() if other == role]
+            assert hops == [1, 2], outline.number
+        unknown = {entity for entity in tasks if outline.after[entity] == UNCERTAIN}
+        assert unknown == {entity for entity, role in tasks.items() if role == "absence"}, outline.number
+        changed = [entity for entity, role in tasks.items() if role == "cascade"]
+        assert all(outline.after[e] not in (None, outline.before[e]) for e in changed), outline.number
+        assert len(set(outline.steps)) == 4, outline.number
 
 
-@pytest.mark.parametrize("outline", OUTLINES, ids=lambda outline: str(outline.number))
-def test_values_are_invented_and_occur_once(outline):
-    facts = [fact for session in outline.sessions for fact in session]
-    values = {*outline.before.values(), *outline.steps, *(fact.value for fact in facts if fact.value)}
-    # an underscore before a name is part of the same word
-    names = [NAME.findall(value.replace("_", " "))[0].casefold() for value in values]
-    assert len(set(names)) == len(values)
-    assert not any(one in other for one, other in itertools.permutations(names, 2))
-    assert len(outline.sessions) == SESSIONS
-    assert all(1 <= len(session) <= 3 for session in outline.sessions)
-    assert [len({f.entity for f in session}) for session in outline.sessions] == [len(s) for s in outline.sessions]
+def test_values_are_invented_and_occur_once():
+    for outline in OUTLINES:
+        facts = [fact for session in outline.sessions for fact in session]
+        values = {*outline.before.values(), *outline.steps, *(fact.value for fact in facts if fact.value)}
+        # an underscore before a name is part of the same word
+        names = [NAME.findall(value.replace("_", " "))[0].casefold() for value in values]
+        assert len(set(names)) == len(values), outline.number
+        assert not any(one in other for one, other in itertools.permutations(names, 2)), outline.number
+        assert len(outline.sessions) == SESSIONS, outline.number
+        assert all(1 <= len(session) <= 3 for session in outline.sessions), outline.number
+        assert all(len({f.entity for f in session}) == len(session) for session in outline.sessions), outline.number
 
 
 def test_a_seed_decides_and_domains_take_turns():

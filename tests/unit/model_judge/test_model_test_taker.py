@@ -12,9 +12,9 @@ from model_judge_cases import block, question, texts
 
 from pytest_memfail.core import Conversation, Memory, Message
 from pytest_memfail.judges import parse_letter
-from pytest_memfail.llm import Ledger, ModelClient
+from pytest_memfail.llm import Ledger, ModelClient, ReplyError
 from pytest_memfail.llm.test_taker import DATED, ModelTestTaker, graded_prompt
-from pytest_memfail.testing import LocalEndpoint
+from pytest_memfail.testing import LocalEndpoint, Reply
 from pytest_memfail.testing.answers import answer_by_rule
 
 
@@ -52,6 +52,35 @@ def test_a_graded_request_carries_only_the_model_and_the_messages():
 def test_what_the_user_sets_is_sent():
     _, (request,) = take(lambda taker: taker.answer(question(), SHOWN), parameters={"temperature": 0.5})
     assert request["temperature"] == 0.5
+
+
+CUT = Reply("The port of Oderzo, which", finish_reason="length")
+
+
+def test_a_reply_that_the_paper_limits_counts_as_far_as_it_goes():
+    limited = question(reply_tokens=10)
+    reply, (request,) = take(lambda taker: taker.answer(limited, SHOWN), lambda _: CUT)
+    assert (request["max_tokens"], reply.text) == (10, CUT.text)
+    assert "Memories used:" not in request["messages"][1]["content"]
+
+
+@pytest.mark.parametrize("text", ["", "<think>Oderzo is a port, so"])
+def test_a_limited_reply_without_an_answer_is_an_error(text):
+    cut = Reply(text, finish_reason="length")
+    with pytest.raises(ReplyError, match="max_tokens=N"):
+        take(lambda taker: taker.answer(question(reply_tokens=10), SHOWN), lambda _: cut)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_the_users_limit_of_a_reply_replaces_the_papers(name):
+    def cut_once(request):
+        return CUT if request[name] == 50 else Reply("Oderzo")
+
+    reply, requests = take(
+        lambda taker: taker.answer(question(reply_tokens=10), SHOWN), cut_once, parameters={name: 50}
+    )
+    limits = [{key: value for key, value in each.items() if key.startswith("max_")} for each in requests]
+    assert (limits, reply.text) == ([{name: 50}, {name: 100}], "Oderzo")
 
 
 def test_a_letter_is_asked_for_as_json_and_nothing_else():

@@ -18,27 +18,27 @@ MANY = [(700, 0), (400, 396), (600, 1400), (30, 5)]
 # -- McNemar -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("worse", "better"), COUNTS)
-def test_one_sided_it_is_the_tail_of_fair_coins(worse, better):
-    n = worse + better
-    by_hand = sum(comb(n, heads) for heads in range(worse, n + 1)) / 2**n
-    assert mcnemar(worse, better, one_sided=True) == pytest.approx(by_hand, abs=1e-12)
+def test_one_sided_it_is_the_tail_of_fair_coins():
+    for worse, better in COUNTS:
+        n = worse + better
+        by_hand = sum(comb(n, heads) for heads in range(worse, n + 1)) / 2**n
+        assert mcnemar(worse, better, one_sided=True) == pytest.approx(by_hand, abs=1e-12), (worse, better)
 
 
-@pytest.mark.parametrize(("worse", "better"), COUNTS)
-def test_two_sided_it_is_twice_the_smaller_tail(worse, better):
-    n = worse + better
-    by_hand = min(1.0, 2 * sum(comb(n, heads) for heads in range(max(worse, better), n + 1)) / 2**n)
-    assert mcnemar(worse, better) == pytest.approx(by_hand, abs=1e-12)
+def test_two_sided_it_is_twice_the_smaller_tail():
+    for worse, better in COUNTS:
+        n = worse + better
+        by_hand = min(1.0, 2 * sum(comb(n, heads) for heads in range(max(worse, better), n + 1)) / 2**n)
+        assert mcnemar(worse, better) == pytest.approx(by_hand, abs=1e-12), (worse, better)
 
 
-@pytest.mark.parametrize(("worse", "better"), COUNTS + MANY)
-def test_it_is_scipys_binomial_test(worse, better):
+def test_it_is_scipys_binomial_test():
     stats = pytest.importorskip("scipy.stats")
-    n = worse + better
-    above = stats.binomtest(worse, n, 0.5, alternative="greater").pvalue
-    assert mcnemar(worse, better) == pytest.approx(stats.binomtest(worse, n, 0.5).pvalue, rel=1e-12)
-    assert mcnemar(worse, better, one_sided=True) == pytest.approx(above, rel=1e-12)
+    for worse, better in COUNTS + MANY:
+        n = worse + better
+        both, above = (stats.binomtest(worse, n, 0.5, alternative=side).pvalue for side in ("two-sided", "greater"))
+        assert mcnemar(worse, better) == pytest.approx(both, rel=1e-12), (worse, better)
+        assert mcnemar(worse, better, one_sided=True) == pytest.approx(above, rel=1e-12), (worse, better)
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,13 @@ def test_rows_of_different_sizes_are_scipys_binomials_convolved(sizes, one_sided
 
 
 @pytest.mark.parametrize("one_sided", [True, False])
-@pytest.mark.parametrize(("worse", "better"), COUNTS)
-def test_with_one_flip_a_row_it_is_mcnemars_test(worse, better, one_sided):
-    expected = mcnemar(worse, better, one_sided=one_sided)
-    assert by_row([1] * worse + [-1] * better, one_sided=one_sided) == expected
-    # as it is where all rows flip whole
-    assert by_row([3] * worse + [-3] * better, one_sided=one_sided) == pytest.approx(expected)
+def test_with_one_flip_a_row_it_is_mcnemars_test(one_sided):
+    for worse, better in COUNTS:
+        expected = mcnemar(worse, better, one_sided=one_sided)
+        assert by_row([1] * worse + [-1] * better, one_sided=one_sided) == expected, (worse, better)
+        # as it is where all rows flip whole
+        whole = by_row([3] * worse + [-3] * better, one_sided=one_sided)
+        assert whole == pytest.approx(expected), (worse, better)
 
 
 def test_rows_that_did_not_flip_or_in_balance_say_nothing():

@@ -160,11 +160,11 @@ def test_warnings(tmp_path):
         "warning: row 0 (factconsolidation_sh_6k): questions: 1 of 3 have no conflicting fact in the context: sh-no1",
         "warning: row 0 (factconsolidation_sh_6k): questions: 1 of 3 have a gold answer that is not the value with the "
         "highest number: sh-no0",
-        "warning: row 0 (factconsolidation_sh_6k): questions: 1 of 3 have a gold answer that is the value of no fact; "
+        "warning: row 0 (factconsolidation_sh_6k): questions: 1 of 3 have a gold answer that is the value of no fact that fits; "
         "their memory is not judged: sh-no2",
         "warning: row 1 (factconsolidation_mh_6k): context: has 361 characters; a context below 2000 is easily kept whole",
         "warning: row 1 (factconsolidation_mh_6k): metadata.qa_pair_ids: not unique: x",
-        "warning: row 1 (factconsolidation_mh_6k): questions: 2 of 2 have a gold answer that is the value of no fact; "
+        "warning: row 1 (factconsolidation_mh_6k): questions: 2 of 2 have a gold answer that is the value of no fact that fits; "
         "their memory is not judged: mh-x, mh-x-2",
         "warning: row 2 (recsys_redial_full): metadata.source: 'recsys_redial_full' is left out: there is no "
         "entity2id.json beside the file",

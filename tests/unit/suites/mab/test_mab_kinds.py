@@ -119,6 +119,20 @@ def test_a_value_that_begins_another(tmp_path):
     assert find(task, "sh-no0", *facts.splitlines()).faithful
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Brandt Ulla plays the position of libero.",
+        "Ulla Brandts play the position of libero.",
+        "Ulla met Ada Brandt, who plays the position of libero.",
+        "The Ullas: Brandt plays the position of libero.",
+    ],
+)
+def test_a_name_that_looks_alike_does_not_state_the_fact(task, text):
+    assert not find(task, "sh-no1", text).present
+    assert find(task, "sh-no1", "The position that Ulla Brandt plays is libero.").faithful
+
+
 def test_facts_are_found_in_a_list_of_many(task):
     others = [f"{i}. The capital of Place{i} is Town{i}." for i in range(8, 3000)]
     found = find(task, "sh-no0", FACTS, *others)

@@ -119,6 +119,82 @@ def test_the_words_of_the_question_choose_among_facts_with_one_value(tmp_path):
     assert {q.stratum for q in task.questions} == {"alone"}
 
 
+ALIKE = """\
+0. Tom Wick is a citizen of Selm.
+1. The Wicks was created in the country of Selm.
+2. Wick was created in the country of Selm.
+3. Wick Tom is a citizen of Selm.
+4. Tom Wick died in the city of Selm.
+5. Ulla's was founded by Rand.
+6. Ulla was founded by Rand.
+7. Song of a Bird was performed by Rand.
+8. Song Bird was performed by Rand.
+9. Heron 2049 was performed by Rand.
+10. Heron was performed by Rand.
+11. goalball was created in the country of Selm.
+12. beach goalball was created in the country of Selm.
+13. Ada Moor is a citizen of Selm.
+14. Ada Moor was created in the country of Selm.
+15. Tom Wick's child is Rand.
+16. Tom Wicks was founded by Rand.
+17. The headquarters of ropax is located in the city of Ostry.
+18. The school where bell hooks was educated is Ostry.
+19. The capital of New Selm is Ostry.
+20. The capital of Selm is Ostry."""
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "number"),
+    [
+        ("What is the country of citizenship of Tom Wick?", "Selm", 0),
+        ("What is Tom Wick's country of citizenship?", "Selm", 0),
+        ("Which country was The Wicks created in?", "Selm", 1),
+        ("Which country was Wick created in?", "Selm", 2),
+        ("What is the country of citizenship of Wick Tom?", "Selm", 3),
+        ("Which city did Tom Wick die in?", "Selm", 4),
+        ("Who founded Ulla's?", "Rand", 5),
+        ("Who founded Ulla?", "Rand", 6),
+        ("Who performed Song of a Bird?", "Rand", 7),
+        ("Who performed Song Bird?", "Rand", 8),
+        ("Who performed Heron 2049?", "Rand", 9),
+        ("Who performed Heron?", "Rand", 10),
+        ("Which country was goalball created in?", "Selm", 11),
+        ("Which country was beach goalball created in?", "Selm", 12),
+        ("What is the country of citizenship of Ada Moor?", "Selm", 13),
+        ("Who is Tom Wick's child?", "Rand", 15),
+        ("Who is the child of Tom Wick?", "Rand", 15),
+        ("Who founded Tom Wicks?", "Rand", 16),
+        ("Which city is the headquarter of ropax located in?", "Ostry", 17),
+        ("Which school was bell hooks educated at?", "Ostry", 18),
+        ("What is the capital of New Selm?", "Ostry", 19),
+        ("What is the capital of Selm?", "Ostry", 20),
+        # no fact is about these, though a longer or shorter name has the value
+        ("Which country was Tom created in?", "Selm", None),
+        ("Which country was Ada Wick created in?", "Selm", None),
+        ("Which country was Wicks Moor created in?", "Selm", None),
+    ],
+)
+def test_a_fact_about_a_name_that_looks_alike_is_not_the_one_asked_for(question, gold, number):
+    found = FactList(ALIKE).asked(question, [gold])
+    assert (found and found.line.number) == number
+
+
+@pytest.mark.parametrize(
+    ("fact", "question"),
+    [
+        ("The Wicks was created in the country of Selm.", "What is the country of citizenship of Tom Wick?"),
+        ("Wick was created in the country of Selm.", "Which country was The Wicks created in?"),
+        ("Wick Tom is a citizen of Selm.", "What is the country of citizenship of Tom Wick?"),
+        ("Wick is a citizen of Selm.", "What is the country of citizenship of Tom Wick?"),
+        ("Tom Wick is a citizen of Selm.", "What is the country of citizenship of Wick?"),
+        ("Wick's was founded by Selm.", "Who founded Wick?"),
+        ("Song Bird was performed by Selm.", "Who performed Song of a Bird?"),
+    ],
+)
+def test_a_fact_about_a_name_that_looks_alike_never_takes_the_place_of_the_right_one(fact, question):
+    assert FactList(f"0. {fact}").asked(question, ["Selm"]) is None
+
+
 def test_a_gold_that_was_replaced_has_no_stale_values(tmp_path):
     task = load(tmp_path, row(asked=[("What is the capital of Selm?", ["Varda"])]))
     (found,) = fact(task, "sh-no0")
