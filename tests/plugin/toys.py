@@ -85,7 +85,8 @@ class Toy:
     def get_all_memories(self):
         if self.options.get("listing") == "none":
             return None
-        return list(self.memories)
+        # a search may return only what is listed
+        return [*self.memories, *(["remembered " + SURROGATE] if "surrogate_at" in self.options else [])]
 
     def close(self):
         self.happened("close", ids_in(self.memories[0])[0] if self.memories else "nothing")
