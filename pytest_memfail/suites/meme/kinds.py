@@ -223,8 +223,8 @@ def _without_reason(sentence: str) -> str:
 
 def _of_another(evidence: Evidence, entries: Entries, hit: Hit) -> bool:
     """Return whether the clause of a hit gives the value to somebody of whom the fact does not speak."""
-    clause = entries.clause(hit)
-    return marks_other(clause) and not marks_other(f"{evidence.source} {evidence.subject or ''} {evidence.value or ''}")
+    told = f"{evidence.text} {evidence.source} {evidence.subject or ''} {evidence.value or ''}"
+    return marks_other(entries.clause(hit)) and not marks_other(told)
 
 
 def _part(evidence: Evidence, entries: Entries) -> Found:
