@@ -108,7 +108,9 @@ def test_a_model_stores_and_looks_and_a_recorded_run_replays(run_pytest: Run, me
     with LocalEndpoint(keeper) as endpoint:
         done = run_pytest(*given, env={"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"})
     assert "error" not in done.counts(), done.output
-    by_memory = [row for row in done.record[-1]["models"] if row["stage"].startswith("memory")]  # storing, and searching
+    by_memory = [
+        row for row in done.record[-1]["models"] if row["stage"].startswith("memory")
+    ]  # storing, and searching
     assert sum(row["calls"] for row in by_memory) == endpoint.calls > 8
     assert done.record[0]["system_options"] == {"mode": "agent", "model": "m"}
     (store,) = [line for line in done.record if line["type"] == "store"]
