@@ -42,8 +42,17 @@ class Words(NamedTuple):
         return self.script > 0.5 or (len(set(unknown)) >= LEAST and len(unknown) >= SHARE * self.total)
 
 
+READ: Final = Words((), 0, 0.0)
+"""The words of a text that can be read, whatever else is known."""
+
+
 def words_of(statements: Iterable[tuple[str, Sequence[Token]]]) -> Words:
-    """Return the words of some texts with their tokens."""
+    """Return the words of some texts with their tokens; nothing of English ones, which is what almost all are."""
+    statements = list(statements)
+    if all(text.isascii() for text, _ in statements):
+        different = {token.lower for _, tokens in statements for token in tokens if not token.is_name}
+        if len(different) - sum(map(_is_known, different)) < LEAST:
+            return READ
     unknown: list[str] = []
     total = 0
     letters = Counter[bool]()
