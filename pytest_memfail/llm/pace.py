@@ -10,6 +10,8 @@ FIRST_SECONDS: Final = 60.0
 MOST_SECONDS: Final = 600.0
 QUEUE: Final = 10
 """A call that waits behind others is given up after this many times the wait, even if those are answered."""
+TOGETHER: Final = 0.5
+"""Calls sent within this many seconds arrive in any order."""
 FIRST_REPLIES: Final = 4
 """The replies, while few calls are in flight, whose mean time is the usual one."""
 
@@ -22,7 +24,7 @@ class Waiting:
 
     begun: float
     since: float
-    """When it was sent, or when a call sent before it was answered, if that is later."""
+    """When it was sent, or when a call sent before or together with it was answered, if that is later."""
     seconds: float
     """How long to wait after that."""
 
@@ -52,8 +54,8 @@ class Pace:
     def deadline(self, call: Waiting) -> float:
         """Return when the call is given up.
 
-        A server with few slots answers calls in the order of their arrival, so a call waits for those sent before it:
-        while they are answered, it is queued, not lost.
+        A server with few slots answers calls in the order of their arrival, so a call waits for those sent before it or
+        together with it: while they are answered, it is queued, not lost.
         """
         return min(call.since + call.seconds, call.begun + QUEUE * call.seconds)
 
@@ -62,7 +64,7 @@ class Pace:
         self._waiting.remove(call)
         if answered:
             for other in self._waiting:
-                if other.begun >= call.begun:
+                if call.begun <= other.begun + TOGETHER:
                     other.since = now
 
     def timed_out(self, call: Waiting) -> None:

@@ -107,6 +107,13 @@ def test_a_call_waits_for_those_sent_before_it() -> None:
     assert pace.deadline(third) == 160.0
 
 
+def test_calls_sent_together_may_be_answered_in_any_order() -> None:
+    pace = Pace(None)
+    first, second = pace.sent(0.0), pace.sent(0.01)
+    pace.done(second, 50.0, answered=True)
+    assert pace.deadline(first) == 110.0
+
+
 def test_a_call_is_lost_when_those_after_it_are_answered() -> None:
     pace = Pace(None)
     lost = pace.sent(0.0)
