@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_memfail.core.claim import Claim, Part, claim_of
     from pytest_memfail.core.doubts import Doubt, added_up
-    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of, moment_of, wrong_times
+    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of, wrong_times
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -128,7 +128,7 @@ if TYPE_CHECKING:
         VERDICTS,
         worst,
     )
-    from pytest_memfail.core.times import RowTimes, dated_texts
+    from pytest_memfail.core.times import RowTimes, dated_texts, moment_of
     from pytest_memfail.core.verdict import (
         ADDED_STAGE,
         LOST_LATER,
@@ -280,7 +280,7 @@ __all__ = [
 
 _HOMES = {
     "doubts": ("Doubt", "added_up"),
-    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of", "moment_of", "wrong_times"),
+    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of", "wrong_times"),
     "errors": (
         "JudgeError",
         "MemfailError",
@@ -398,7 +398,7 @@ _HOMES = {
         "VERDICTS",
         "worst",
     ),
-    "times": ("RowTimes", "dated_texts"),
+    "times": ("RowTimes", "dated_texts", "moment_of"),
     "verdict": (
         "ADDED_STAGE",
         "LOST_LATER",

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
 from pytest_memfail.core.errors import MemorySystemError, WrongTypeError, one_line
 from pytest_memfail.core.model import MAX_K, Evidence, Listing, Memory
+from pytest_memfail.core.times import moment_of
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
 TIME_NAMES: Final = ("timestamp", "created_at")
@@ -97,30 +96,6 @@ def is_listed(memory: Memory, listing: Listing) -> bool:
     if memory.id in ids or memory.text in texts or _visible(memory.text, listing):
         return True
     return any(text in memory.text for text in texts if len(text) >= LEAST_CHARACTERS)
-
-
-def moment_of(text: str | None) -> datetime | None:
-    """Return the moment that a timestamp names, with a timezone (UTC if it names none); None if it cannot be read.
-
-    Reads ISO 8601 (of its short forms the day), seconds or milliseconds since 1970, and the dates of mails; a year or a month
-    is its beginning.
-    """
-    text = (text or "").strip().replace("Z", "+00:00")
-    if re.fullmatch(r"(19|20)\d\d(-\d\d)?", text):
-        text = f"{text}-01-01"[:10]
-    elif re.fullmatch(r"(19|20)\d{6}(\d{4}|\d{6})?", text):
-        text = f"{text[:4]}-{text[4:6]}-{text[6:8]}"
-    try:
-        if re.fullmatch(r"-?\d+(\.\d+)?", text):
-            seconds = float(text)
-            return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, timezone.utc)
-        with suppress(ValueError):
-            when = datetime.fromisoformat(text)
-            return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
-        when = parsedate_to_datetime(text)
-        return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
-    except (ValueError, TypeError, OverflowError, OSError, IndexError):
-        return None
 
 
 def wrong_times(fact: Evidence, listing: Listing) -> str | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Final
 
@@ -22,11 +23,18 @@ LEAST_SECONDS: Final = 1e8
 """Smaller numbers are not times since the epoch."""
 MILLISECONDS: Final = 1e11
 """Larger numbers are milliseconds since the epoch, not seconds."""
+_COMPACT: Final = re.compile(r"(19|20)\d{6}(\d{4}|\d{6})?")
+"""ISO 8601 without hyphens; Python before 3.11 does not read it, and with a time it looks like milliseconds."""
 
 
 def read_time(timestamp: str) -> datetime | None:
-    """Return the time of a timestamp in ISO 8601 or since the epoch, in UTC if it has no zone; None for any other."""
+    """Return the time of a timestamp in ISO 8601 (of its short form the day) or since the epoch; None for any other.
+
+    It is in UTC if the timestamp has no zone.
+    """
     text = timestamp.strip()
+    if _COMPACT.fullmatch(text):
+        text = f"{text[:4]}-{text[4:6]}-{text[6:8]}"
     try:
         if (number := float(text)) >= LEAST_SECONDS:
             return datetime.fromtimestamp(number / 1000 if number > MILLISECONDS else number, timezone.utc)
@@ -37,7 +45,31 @@ def read_time(timestamp: str) -> datetime | None:
         when = datetime.fromisoformat(re.sub(r"\.\d+", "", re.sub("[zZ]$", "+00:00", text)))
     except ValueError:
         return None
+    return _in_zone(when)
+
+
+def _in_zone(when: datetime) -> datetime:
     return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Return the moment that a timestamp names, for comparing days; None if it cannot be read.
+
+    Also reads what `read_time` leaves to a reader: a year or a month, which is its beginning, any number of seconds since
+    1970, and the dates of mails.
+    """
+    text = (text or "").strip()
+    if re.fullmatch(r"(19|20)\d\d(-\d\d)?", text):
+        text = f"{text}-01-01"[:10]
+    if (when := read_time(text)) is not None:
+        return when
+    try:
+        if re.fullmatch(r"-?\d+(\.\d+)?", text):
+            return datetime.fromtimestamp(float(text), timezone.utc)
+        when = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError, OSError, IndexError):
+        return None
+    return _in_zone(when)
 
 
 def without_later(shown: Sequence[Memory], last: datetime | None) -> list[Memory]:
@@ -47,7 +79,7 @@ def without_later(shown: Sequence[Memory], last: datetime | None) -> list[Memory
     """
     if last is None:
         return [replace(memory, timestamp=None) for memory in shown]
-    end = (last if last.tzinfo is not None else last.replace(tzinfo=timezone.utc)) + timedelta(days=1)  # zones differ
+    end = _in_zone(last) + timedelta(days=1)  # zones differ
     times = [read_time(memory.timestamp or "") for memory in shown]
     return [
         replace(memory, timestamp=None) if when is not None and when > end else memory
