@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.cli.case_of_log import case_of_log, written
 from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, tasks_of, unknown_question
-from pytest_memfail.core import FAILURES, NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
+from pytest_memfail.core import (
+    FAILURES,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    UsageError,
+    check_place,
+    one_line,
+    word_set,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Conversation, Evidence
@@ -234,19 +243,15 @@ def _kept(
         return stored, []
     needed = {name for fact in evidence.values() for name in (fact.conversation_id, *fact.history)}
     kept = {at for at, conversation in enumerate(stored) if conversation.id in needed}
-    words = [_words(conversation.text) for conversation in stored]
+    words = [word_set(conversation.text) for conversation in stored]
     for memory in () if question.verdict in (NOT_STORED, SUMMARY_ERROR) else question.retrieved[: limit - len(kept)]:
-        shown = _words(memory.text)
+        shown = word_set(memory.text)
         kept.add(max(range(len(stored)), key=lambda at: len(words[at] & shown) / (len(words[at] | shown) or 1)))
     others = [at for at in range(len(stored)) if at not in kept]
     more = max(0, limit - len(kept))
     kept |= {others[(2 * n + 1) * len(others) // (2 * more)] for n in range(more)}
     note = f"{len(kept)} of the store's {len(stored)} conversations, in their order; --conversations 0 keeps all"
     return [stored[at] for at in sorted(kept)], [note]
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
 
 
 def _recorded(record: Loaded, question: QuestionRecord) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError, counted, one_line
+from pytest_memfail.core import UsageError, counted, one_line, word_set
 from pytest_memfail.reading import Chat, Chats, Turn, read_chats
 
 LISTED: Final = 5
@@ -128,7 +128,7 @@ def _stating(options: argparse.Namespace, said: Sequence[_Said]) -> _Said:
     if options.fact and (of_fact := _closest(said, options.fact)):
         found = of_fact
     elif not found:
-        found = [one for one in said if _words(options.answer) <= _words(one.turn.text)]
+        found = [one for one in said if word_set(options.answer) <= word_set(one.turn.text)]
     found = [one for one in found if one.turn.role == "user"] or found
     alike = {_folded(one.turn.text): one for one in found}  # of the same words, the last
     if len(alike) == 1:
@@ -142,11 +142,7 @@ def _stating(options: argparse.Namespace, said: Sequence[_Said]) -> _Said:
 
 def _closest(said: Sequence[_Said], text: str) -> list[_Said]:
     """Return the turns that share most words with a text; none if no turn shares any."""
-    words = _words(text)
-    shared = [len(words & _words(one.turn.text)) for one in said]
+    words = word_set(text)
+    shared = [len(words & word_set(one.turn.text)) for one in said]
     most = max(shared)
     return [one for one, number in zip(said, shared, strict=True) if number == most > 0]
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_memfail.core.claim import Claim, Part, claim_of
     from pytest_memfail.core.doubts import Doubt, added_up
-    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of, wrong_times
+    from pytest_memfail.core.entries import LEAST_CHARACTERS, is_listed, memories_of, word_set, wrong_times
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -272,6 +272,7 @@ __all__ = [
     "replacing",
     "secret_strength",
     "sources_of",
+    "word_set",
     "worst",
     "write_all",
     "write_whole",
@@ -280,7 +281,7 @@ __all__ = [
 
 _HOMES = {
     "doubts": ("Doubt", "added_up"),
-    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of", "wrong_times"),
+    "entries": ("LEAST_CHARACTERS", "is_listed", "memories_of", "word_set", "wrong_times"),
     "errors": (
         "JudgeError",
         "MemfailError",

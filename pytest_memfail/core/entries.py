@@ -111,14 +111,14 @@ def wrong_times(fact: Evidence, listing: Listing) -> str | None:
 
 def _last(listing: Listing, said: str, values: Sequence[str], other: str) -> tuple[datetime, str] | None:
     """Return the last time of the entries that hold a statement and one of its values, and not the other statement."""
-    wanted, others = _long(_words(said)), _long(_words(other))
+    wanted, others = _long(word_set(said)), _long(word_set(other))
     found = []
     for memory, words in zip(listing.memories, _words_of(listing), strict=True):
         if 2 * len(wanted & words) <= len(wanted) or (
             others and 2 * len((others - wanted) & words) > len(others - wanted)
         ):
             continue
-        if (not values or any(_words(value) <= words for value in values)) and (when := moment_of(memory.timestamp)):
+        if (not values or any(word_set(value) <= words for value in values)) and (when := moment_of(memory.timestamp)):
             found.append((when, str(memory.timestamp)))
     return max(found, default=None)
 
@@ -127,19 +127,20 @@ def _long(words: set[str]) -> set[str]:
     return {word for word in words if len(word) > 3} or words
 
 
-def _words(text: str) -> set[str]:
+def word_set(text: str) -> set[str]:
+    """Return the different words and numbers of a text, in lower case."""
     return set(re.findall(r"\w+", text.casefold()))
 
 
 def _visible(text: str, listing: Listing) -> bool:
-    wanted = _words(text)
+    wanted = word_set(text)
     need = SAME * len(wanted)
     return bool(wanted) and any(len(wanted & words) >= need for words in _words_of(listing))
 
 
 @lru_cache(maxsize=8)
 def _words_of(listing: Listing) -> list[set[str]]:
-    return [_words(memory.text) for memory in listing.memories]
+    return [word_set(memory.text) for memory in listing.memories]
 
 
 @lru_cache(maxsize=8)

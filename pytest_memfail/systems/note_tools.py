@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pytest_memfail.core import one_line
+from pytest_memfail.core import one_line, word_set
 
 WORDS: Final = {"type": "string", "description": "words of the lines to find; upper and lower case are the same"}
 NUMBER: Final = {"type": "integer", "description": "the number of the line as read_memory shows it"}
@@ -117,8 +116,8 @@ class Reader:
         if name == "read_lines":
             lines = lines[max(0, given["first"] - 1) : max(0, given["last"])]
         elif name == "find_lines":
-            wanted = set(re.findall(r"\w+", given["words"].casefold()))
-            lines = [(number, line) for number, line in lines if wanted & set(re.findall(r"\w+", line.casefold()))]
+            wanted = word_set(given["words"])
+            lines = [(number, line) for number, line in lines if wanted & word_set(line)]
         shown = "\n".join(f"{number} {line}" for number, line in lines) or "no such line"
         return shown, [{"text": line, "id": str(number)} for number, line in lines]
 
