@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pytest_memfail.authoring import numbered_facts
 from pytest_memfail.core import Listing, Memory, SuiteRequest, SystemContext
-from pytest_memfail.generate import numbered_facts
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.suites import built_in_suite

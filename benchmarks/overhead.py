@@ -26,7 +26,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail import Conversation, Evidence, Judge, Listing, Memory, Message, Question, Reply, StageResult, Task
+from pytest_memfail import Conversation, Fact, Judge, Listing, Memory, Message, Question, Reply, StageResult, Task
 from pytest_memfail.core import NOT_STORED, Ingest, Probe, StorePlan
 
 HERE: Final = Path(__file__).resolve().parent
@@ -69,7 +69,7 @@ REASONS: Final = (
 
 def make_task(questions: int, per_store: int) -> Task:
     """Return a task with this many questions, one fact each, in stores of about `per_store` conversations."""
-    evidence: dict[str, Evidence] = {}
+    evidence: dict[str, Fact] = {}
     stores = []
     for start in range(0, questions, per_store):
         steps, asked = [], []
@@ -77,9 +77,7 @@ def make_task(questions: int, per_store: int) -> Task:
             fact, preference, query = _fact(i)
             name = f"q{i:06}"
             conversation = Conversation(f"c{i:06}", (Message("user", fact),))
-            evidence[name] = Evidence(
-                name, "preference", "generated", fact, fact, conversation.id, preference=preference
-            )
+            evidence[name] = Fact(name, "preference", "generated", fact, fact, conversation.id, preference=preference)
             asked.append(Question(name, "generated", query, query, (preference,), (name,), "open"))
             steps.append(Ingest(conversation))
         stores.append(StorePlan(f"s{start // per_store:04}", (*steps, Probe(tuple(asked)))))
@@ -131,16 +129,16 @@ class InstantJudge:
         self._passed = StageResult("passed", "constant")
         self._answer = answer
 
-    def storage(self, evidence: Evidence, store: Listing) -> StageResult:
+    def storage(self, evidence: Fact, store: Listing) -> StageResult:
         return self._passed
 
-    def summary(self, evidence: Evidence, store: Listing) -> StageResult:
+    def summary(self, evidence: Fact, store: Listing) -> StageResult:
         return self._passed
 
-    def retrieval(self, evidence: Evidence, question: Question, shown: Sequence[Memory]) -> StageResult:
+    def retrieval(self, evidence: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
         return self._passed
 
-    def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
+    def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
         return self._answer
 
 

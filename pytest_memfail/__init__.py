@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_memfail.core import (
         Conversation,
-        Evidence,
+        Fact,
         Judge,
         Listing,
         Memory,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Conversation",
-    "Evidence",
+    "Fact",
     "Judge",
     "Listing",
     "Memory",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_memfail.core import Conversation, Judge, Memory, Message, Question, Reply, Suite, SystemContext, Task
 from pytest_memfail.engine import Ask, Engine, StoreJob
+from pytest_memfail.finding import kinds_of
 from pytest_memfail.hosting import Resources
-from pytest_memfail.judge_names import kinds_of
 from pytest_memfail.judges import CascadeJudge, ModelJudge, OfflineJudge
 from pytest_memfail.llm import Completion, ModelClient, ModelTestTaker, Prices, Usage, count_tokens
 from pytest_memfail.systems import built_in_system

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.calibration import POINTS
-from pytest_memfail.core import CORRECT, UNGRADED, UNSURE, Evidence, counted
-from pytest_memfail.reading import read_table
+from pytest_memfail.core import CORRECT, UNGRADED, UNSURE, Fact, counted
 from pytest_memfail.regrade import Recorded
+from pytest_memfail.rows import read_table
 from pytest_memfail.suites import TASK_NAMES
 
 Z95: Final = 1.96
@@ -35,7 +35,7 @@ class Drawn:
     """The number of facts of the run that it represents; 0 if it was not drawn at random."""
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> Fact:
         """Return the expected fact."""
         return self.question.evidence[self.at]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pytest_memfail.calibration import judge_all
 from pytest_memfail.core import (
     ERROR,
-    Evidence,
+    Fact,
     Ingest,
     Judge,
     Listing,
@@ -33,7 +33,7 @@ class Recorded:
     """The data that a judge needs about an asked question."""
 
     asked: QuestionRecord
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Fact, ...]
     listing: Listing
     trace: Trace
     earlier: tuple[Past, ...] = ()

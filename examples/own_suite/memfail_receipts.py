@@ -15,7 +15,7 @@ from pytest_memfail.core import (
     OURS,
     AnswerKind,
     Conversation,
-    Evidence,
+    Fact,
     Finished,
     Found,
     Ingest,
@@ -41,14 +41,14 @@ ROWS = (("Harlow Bakery", "12.40", "14.20"), ("Pinewood Tools", "88.15", "81.85"
 
 def load(request: SuiteRequest) -> Sequence[Task]:
     """Return the one task; the rows are in this file, so nothing is read."""
-    facts: dict[str, Evidence] = {}
+    facts: dict[str, Fact] = {}
     stores = []
     for shop, first, corrected in ROWS:
         name = shop.split()[0].lower()
         told = Conversation(f"{name}-1", (Message("user", f"I paid {first} at {shop} today."),))
         later = Conversation(f"{name}-2", (Message("user", f"I misread the receipt from {shop}: it was {corrected}."),))
         for when, talk, amount, stale in (("first", told, first, ()), ("corrected", later, corrected, (first,))):
-            facts[f"{name}-{when}"] = Evidence(
+            facts[f"{name}-{when}"] = Fact(
                 id=f"{name}-{when}",
                 kind="amount",
                 task=TASK,
@@ -91,7 +91,7 @@ def load(request: SuiteRequest) -> Sequence[Task]:
     ]
 
 
-def find(fact: Evidence, texts: Sequence[str]) -> Found:
+def find(fact: Fact, texts: Sequence[str]) -> Found:
     """Return whether a memory has the shop together with the amount, and no newer one has the old amount."""
     shop, amount = str(fact.entity), str(fact.value)
     places = [i for i, text in enumerate(texts) if shop.lower() in text.lower()]
@@ -103,7 +103,7 @@ def find(fact: Evidence, texts: Sequence[str]) -> Found:
     return Found(bool(places), False, f"{amount} is not there", tuple(places), (amount,), label)
 
 
-def grade(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:
+def grade(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:
     """Return whether the reply names the amount and no other."""
     amounts = set(re.findall(r"\d+\.\d\d", reply))
     if amounts == set(question.gold):

@@ -16,7 +16,7 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     NOT_STORED,
     SUMMARY_ERROR,
-    Evidence,
+    Fact,
     Listing,
     Memory,
     Question,
@@ -25,7 +25,7 @@ from pytest_memfail.core import (
     json_of,
     one_line,
 )
-from pytest_memfail.reading import read_table
+from pytest_memfail.rows import read_table
 from pytest_memfail.suites import Protocol, shipped_data, task_of_row
 
 OK: Final = "ok"
@@ -130,7 +130,7 @@ class Case:
     task: str
     split: str | None
     question: Question
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Fact, ...]
     """The expected facts in the row's order."""
     listing: Listing
     shown: tuple[Memory, ...]
@@ -303,14 +303,14 @@ def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -
     )
 
 
-def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[str, Evidence]]:
+def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[str, Fact]]:
     """Return the question about plain points, which asks for all of them, and their evidence."""
     try:
         point_row = PointsRow.model_validate(row.row)
     except ValidationError as error:
         raise _fault(str(path), number, error) from None
     evidence = {
-        f"{row.id}:{i}": Evidence(
+        f"{row.id}:{i}": Fact(
             id=f"{row.id}:{i}",
             kind="point",
             task=POINTS,

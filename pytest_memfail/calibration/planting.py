@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_memfail.calibration.cases import Case, Label, LabelName
-from pytest_memfail.core import Evidence, Listing, Memory, Question, Task
+from pytest_memfail.core import Fact, Listing, Memory, Question, Task
 
 SHOWN: Final = 5
 """Memories shown for a question."""
@@ -81,7 +81,7 @@ class Fault:
     kinds: tuple[str, ...]
     """The kinds of evidence that can have it."""
     label: LabelName
-    damage: Callable[[Evidence, Question, str], str | None]
+    damage: Callable[[Fact, Question, str], str | None]
     """Returns the damaged text; None if the fault cannot be planted, empty if nothing remains."""
     accept: tuple[LabelName, ...] = ()
     shown: bool = True
@@ -128,22 +128,22 @@ def _of_task(task: Task, rng: random.Random, every: int) -> Iterator[Case]:
             )
 
 
-def _stated_elsewhere(fact: Evidence, texts: Mapping[str, str]) -> bool:
+def _stated_elsewhere(fact: Fact, texts: Mapping[str, str]) -> bool:
     """Return whether another conversation states the same, so that damage to one of them loses nothing."""
     parts = fact.anchors or ((fact.preference,) if fact.preference else ())
     others = (text.casefold() for id, text in texts.items() if id != fact.conversation_id)
     return bool(parts) and any(all(part.casefold() in text for part in parts) for text in others)
 
 
-def _same(evidence: Evidence, question: Question, text: str) -> str:
+def _same(evidence: Fact, question: Question, text: str) -> str:
     return text
 
 
-def _nothing(evidence: Evidence, question: Question, text: str) -> str:
+def _nothing(evidence: Fact, question: Question, text: str) -> str:
     return ""
 
 
-def _condition_dropped(evidence: Evidence, question: Question, text: str) -> str | None:
+def _condition_dropped(evidence: Fact, question: Question, text: str) -> str | None:
     """End the rule's sentence before its condition, or remove the sentences that state the condition.
 
     Also remove sentences that refer back to it: "It is in those hours that ..." states a condition too.
@@ -187,7 +187,7 @@ def _before_condition(sentence: str, behavior: set[str], alone: set[str]) -> str
     return None
 
 
-def _exclusivity_dropped(evidence: Evidence, question: Question, text: str) -> str | None:
+def _exclusivity_dropped(evidence: Fact, question: Question, text: str) -> str | None:
     """Remove "only" from the rule's sentence, if the answer depends on it and nothing else states it."""
     if question.metadata.get("condition_met") != "no" or OTHERWISE.search(text):
         return None
@@ -201,7 +201,7 @@ def _exclusivity_dropped(evidence: Evidence, question: Question, text: str) -> s
     return " ".join(sentences)
 
 
-def _condition_inverted(evidence: Evidence, question: Question, text: str) -> str | None:
+def _condition_inverted(evidence: Fact, question: Question, text: str) -> str | None:
     """Turn before into after, and so on, in the sentence that connects condition and behaviour."""
     sentences = SENTENCE.split(text)
     name = _words(evidence.entity)
@@ -220,7 +220,7 @@ def _condition_inverted(evidence: Evidence, question: Question, text: str) -> st
     return None
 
 
-def _number_changed(evidence: Evidence, question: Question, text: str) -> str | None:
+def _number_changed(evidence: Fact, question: Question, text: str) -> str | None:
     """Change every number of the fact."""
     gold = (evidence.condition if evidence.kind == "rule" else evidence.value) or ""
     if evidence.kind == "persona" and evidence.details:
@@ -237,7 +237,7 @@ def _number_changed(evidence: Evidence, question: Question, text: str) -> str | 
     return NUMBER.sub(change, text)
 
 
-def _thing_exchanged(evidence: Evidence, question: Question, text: str) -> str | None:
+def _thing_exchanged(evidence: Fact, question: Question, text: str) -> str | None:
     """Replace the fact's object by another one: "waters the umbrella"."""
     things = _things(evidence, question, text)
     other = next((thing for thing in THINGS if not re.search(rf"\b{thing}", text, re.IGNORECASE)), None)
@@ -246,7 +246,7 @@ def _thing_exchanged(evidence: Evidence, question: Question, text: str) -> str |
     return WORD.sub(lambda m: other if _stem(m[0].casefold()) in things else m[0], text)
 
 
-def _things(evidence: Evidence, question: Question, text: str) -> set[str]:
+def _things(evidence: Fact, question: Question, text: str) -> set[str]:
     """Return the objects that the fact cannot be stated without."""
     if evidence.kind == "rule":
         match = DONE_TO.match(evidence.behavior or "")
@@ -265,7 +265,7 @@ def _things(evidence: Evidence, question: Question, text: str) -> set[str]:
     return {_stem(word) for word in last if word.islower() and word.isalpha() and len(word) > 3}
 
 
-def _given_to_another(evidence: Evidence, question: Question, text: str) -> str | None:
+def _given_to_another(evidence: Fact, question: Question, text: str) -> str | None:
     """Replace the entity's name by somebody else's."""
     if not evidence.entity:
         return None
@@ -275,7 +275,7 @@ def _given_to_another(evidence: Evidence, question: Question, text: str) -> str 
     return re.sub(rf"{STRANGER} {STRANGER}", STRANGER, text)
 
 
-def _answer_dropped(evidence: Evidence, question: Question, text: str) -> str | None:
+def _answer_dropped(evidence: Fact, question: Question, text: str) -> str | None:
     """Remove the sentences that state what the question needs."""
     if not evidence.value:
         return None
@@ -289,18 +289,18 @@ def _answer_dropped(evidence: Evidence, question: Question, text: str) -> str | 
     return " ".join(sentence for i, sentence in enumerate(sentences) if i not in gone)
 
 
-def _generalised(evidence: Evidence, question: Question, text: str) -> str | None:
+def _generalised(evidence: Fact, question: Question, text: str) -> str | None:
     """Replace the preference by its category."""
     category = str(question.metadata.get("category", "such things"))
     return re.sub(rf"\b{re.escape(evidence.preference or '')}(?:s|ing)?\b", category, text, flags=re.IGNORECASE)
 
 
-def _disliked(evidence: Evidence, question: Question, text: str) -> str:
+def _disliked(evidence: Fact, question: Question, text: str) -> str:
     """Store the preference as a dislike."""
     return f"The user can't stand {evidence.preference}."
 
 
-def _reversed(evidence: Evidence, question: Question, text: str) -> str | None:
+def _reversed(evidence: Fact, question: Question, text: str) -> str | None:
     """Swap the two ends of the link."""
     found = _ends(evidence, text)
     if found is None:
@@ -310,7 +310,7 @@ def _reversed(evidence: Evidence, question: Question, text: str) -> str | None:
     return turned[0].upper() + turned[1:]
 
 
-def _end_lost(evidence: Evidence, question: Question, text: str) -> str | None:
+def _end_lost(evidence: Fact, question: Question, text: str) -> str | None:
     """Replace the link's later end by something vague."""
     found = _ends(evidence, text)
     if found is None:
@@ -319,7 +319,7 @@ def _end_lost(evidence: Evidence, question: Question, text: str) -> str | None:
     return text[:j] + "something" + text[j + len(second) :]
 
 
-def _ends(evidence: Evidence, text: str) -> tuple[tuple[int, str], tuple[int, str]] | None:
+def _ends(evidence: Fact, text: str) -> tuple[tuple[int, str], tuple[int, str]] | None:
     """Return the link's anchors with their positions, the earlier first."""
     low = text.casefold()
     places = sorted((low.find(anchor.casefold()), anchor) for anchor in evidence.anchors)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pytest_memfail.calibration.cases import Case, Label, LabelName
 from pytest_memfail.calibration.check import judge_all
 from pytest_memfail.core import (
-    Evidence,
+    Fact,
     Judge,
     Listing,
     MemfailError,
@@ -25,7 +25,7 @@ from pytest_memfail.core import (
     UsageError,
 )
 from pytest_memfail.hosting import DaemonPool
-from pytest_memfail.reading import JsonRow, read_json_rows
+from pytest_memfail.rows import JsonRow, read_json_rows
 
 
 class _Line(BaseModel):
@@ -61,7 +61,7 @@ class LabelledReply:
     group: str
     """`task.part` of the question."""
     question: Question
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Fact, ...]
     reply: str
     right: bool
 

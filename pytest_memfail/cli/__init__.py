@@ -31,7 +31,15 @@ from pytest_memfail.cli import (
     validate,
     view,
 )
-from pytest_memfail.core import MemfailError, UsageError, escape_controls, one_line, os_reason
+from pytest_memfail.core import (
+    MemfailError,
+    UsageError,
+    one_line,
+    os_reason,
+)
+from pytest_memfail.safety import (
+    escape_controls,
+)
 
 USAGE = 4
 """Pytest's exit code for a usage error."""

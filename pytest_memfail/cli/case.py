@@ -27,7 +27,7 @@ from pytest_memfail.core import (
 )
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Conversation, Evidence
+    from pytest_memfail.core import Conversation, Fact
     from pytest_memfail.records import FactRecord, QuestionRecord
     from pytest_memfail.results import Loaded
 
@@ -193,7 +193,7 @@ def _of_question(
     return case, notes
 
 
-def _wanted(fact: FactRecord, evidence: Evidence | None) -> dict[str, Any]:
+def _wanted(fact: FactRecord, evidence: Fact | None) -> dict[str, Any]:
     """Return what is known of a fact: whom it is about, values that no longer hold, and its details.
 
     The details are those that were lost, in words of the source; or all, if none of them was.
@@ -208,7 +208,7 @@ def _wanted(fact: FactRecord, evidence: Evidence | None) -> dict[str, Any]:
 
 def _stored(
     record: Loaded, question: QuestionRecord, options: argparse.Namespace
-) -> tuple[list[Conversation], dict[str, Evidence], str]:
+) -> tuple[list[Conversation], dict[str, Fact], str]:
     """Return the conversations of a store before a question was asked, in order, the question's evidence, and its query.
 
     Raises `UsageError` or `KeyError` if the rows of the run are not at hand.
@@ -232,7 +232,7 @@ def _stored(
 
 
 def _kept(
-    stored: list[Conversation], evidence: Mapping[str, Evidence], question: QuestionRecord, limit: int | None
+    stored: list[Conversation], evidence: Mapping[str, Fact], question: QuestionRecord, limit: int | None
 ) -> tuple[list[Conversation], list[str]]:
     """Return at most `limit` conversations in their order, and a note if there were more.
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, Final
 
 from pytest_memfail.core import UsageError, counted, one_line, word_set
-from pytest_memfail.reading import Chat, Chats, Turn, read_chats
+from pytest_memfail.rows import Chat, Chats, Turn, read_chats
 
 LISTED: Final = 5
 """The number of turns that a message lists."""

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError, learn_options
+from pytest_memfail.core import UsageError
+from pytest_memfail.safety import learn_options
 
 NAME: Final = "NAME"
 
@@ -41,7 +42,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a row per check."""
-    from pytest_memfail.system_names import find_system
+    from pytest_memfail.finding import find_system
     from pytest_memfail.testing import check_memory_system, system_of_conftest
 
     settings = _settings(options.option)

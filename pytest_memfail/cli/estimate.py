@@ -99,9 +99,9 @@ def measured(system: str, cache: Path | None) -> str:
 def run(options: argparse.Namespace) -> int:
     """Print the table of costs."""
     from pytest_memfail.estimate import estimate, stored
+    from pytest_memfail.finding import chosen_suites
     from pytest_memfail.llm import Prices, why_approximate
     from pytest_memfail.report import model_table
-    from pytest_memfail.suite_names import chosen_suites
     from pytest_memfail.suites import TaskRequest, load_tasks
 
     patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())

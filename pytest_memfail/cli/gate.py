@@ -110,8 +110,8 @@ def _expressions(given: Sequence[str], record: Loaded) -> list[Expression]:
 
     For a suite that is not installed, only those in the record are known.
     """
+    from pytest_memfail.finding import suites_of
     from pytest_memfail.results import check_tasks, measures_of, parse_expressions
-    from pytest_memfail.suite_names import suites_of
 
     suites, missing = suites_of(record.header)
     known = measures_of(suites)

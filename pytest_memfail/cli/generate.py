@@ -12,7 +12,7 @@ from pytest_memfail.cli.judging import INTERRUPTED
 from pytest_memfail.core import UsageError, counted
 
 if TYPE_CHECKING:
-    from pytest_memfail.generate import Generation, Report
+    from pytest_memfail.authoring import Generation, Report
     from pytest_memfail.llm import Ledger, Prices
 
 TIMEOUT_SECONDS: Final = 300.0
@@ -69,7 +69,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the estimate, generate the rows, and print the result."""
-    from pytest_memfail.generate import FORGETTING, Generation, Request
+    from pytest_memfail.authoring import FORGETTING, Generation, Request
     from pytest_memfail.llm import Ledger, Prices
 
     if options.task == FORGETTING:
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write_facts(options: argparse.Namespace) -> int:
     """Write numbered facts and questions about them, without a model."""
-    from pytest_memfail.generate import FORGETTING, write_facts
+    from pytest_memfail.authoring import FORGETTING, write_facts
 
     for name, value in {"-n": options.n, "--model": options.model}.items():
         if value is not None:
@@ -163,7 +163,7 @@ def _spent(ledger: Ledger) -> str:
 
 
 def _print_report(report: Report, folder: Path) -> int:
-    from pytest_memfail.generate import file_of
+    from pytest_memfail.authoring import file_of
 
     made = report.made
     for what, why in list(report.given_up.items())[:SHOWN]:

@@ -104,8 +104,8 @@ def run(options: argparse.Namespace) -> int:
         reply_measures,
         suite_cases,
     )
+    from pytest_memfail.finding import find_suite
     from pytest_memfail.report import judge_check
-    from pytest_memfail.suite_names import find_suite
     from pytest_memfail.suites import in_turn
 
     _check(options)
@@ -226,7 +226,7 @@ def _labelled(options: argparse.Namespace) -> list[Case]:
 def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
     """Print, for each fact of a case, the verdict, the reason and the most decisive features."""
     from pytest_memfail.calibration import judge_cases
-    from pytest_memfail.judge_names import offline_judge
+    from pytest_memfail.finding import offline_judge
 
     found = [case for case in cases if case.id == options.explain]
     if not found:

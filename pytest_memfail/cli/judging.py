@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_memfail.cli.cache import DEFAULT_CACHE
-from pytest_memfail.core import UsageError, check_can_be_made, learn_options
+from pytest_memfail.core import (
+    UsageError,
+    check_can_be_made,
+)
+from pytest_memfail.safety import (
+    learn_options,
+)
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge, Suite
@@ -82,7 +88,7 @@ def open_judge(
     Raises `UsageError` for a name that is no judge, and for options that it does not take.
     """
     name = options.judge
-    from pytest_memfail.judge_names import is_named, judge_model, kinds_of, model_judge, named_judge
+    from pytest_memfail.finding import is_named, judge_model, kinds_of, model_judge, named_judge
 
     model = judge_model(name, lambda: is_named(name, option=OPTION, rootdir=Path.cwd()), option=OPTION)
     if model is None:

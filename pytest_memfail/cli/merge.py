@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_memfail.cli.records import RECORD_HELP, load
-from pytest_memfail.core import UsageError, is_same_place
+from pytest_memfail.core import (
+    UsageError,
+    is_same_place,
+)
 
 
 def add(commands: Any) -> None:
@@ -53,10 +56,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _join(paths: Sequence[Path], output: Path) -> int:
+    from pytest_memfail.finding import suites_of
     from pytest_memfail.records import write_record
     from pytest_memfail.report import summary
     from pytest_memfail.results import load_record, merge
-    from pytest_memfail.suite_names import suites_of
 
     if any(is_same_place(output, path) for path in paths):
         raise UsageError(f"-o: {output} is one of the records to merge; give another name")

@@ -52,7 +52,7 @@ def add_cases(parser: argparse.ArgumentParser) -> None:
 def folders(options: argparse.Namespace) -> Folders:
     """Return the folders of `--data`. Raise `UsageError` for an unknown suite."""
     from pytest_memfail.core import Folders
-    from pytest_memfail.suite_names import check_folders
+    from pytest_memfail.finding import check_folders
 
     return check_folders(Folders.read(options.data, Path.cwd(), DATA), DATA)
 
@@ -62,8 +62,8 @@ def load(name: Path, cache: Path | None = None) -> Loaded:
 
     Raises `UsageError` if the name is neither.
     """
+    from pytest_memfail.finding import suites_of
     from pytest_memfail.results import load_record
-    from pytest_memfail.suite_names import suites_of
 
     found = load_record(place_of(name, cache))
     return replace(found, suites=tuple(suites_of(found.header)[0])) if found.header.suite else found
@@ -92,7 +92,7 @@ def tasks_of(record: Loaded, names: Sequence[str], data: Folders, cases: Sequenc
 
     Raises `UsageError` if their rows cannot be read.
     """
-    from pytest_memfail.suite_names import chosen_suites
+    from pytest_memfail.finding import chosen_suites
     from pytest_memfail.suites import CUSTOM, TaskRequest, load_tasks
 
     header = record.header

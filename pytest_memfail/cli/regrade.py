@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, add_model_options, close_client, open_judge, progress
 from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, recorded_questions
-from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
+from pytest_memfail.core import (
+    ERROR,
+    FAILURES,
+    UsageError,
+    counted,
+    is_same_place,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,11 +51,11 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the new record; print its summary and the number of changed verdicts."""
+    from pytest_memfail.finding import suites_of
     from pytest_memfail.records import check_writable, write_record
     from pytest_memfail.regrade import regrade
     from pytest_memfail.report import summary
     from pytest_memfail.results import load_record
-    from pytest_memfail.suite_names import suites_of
 
     if options.concurrency < 1:
         raise UsageError("--concurrency: expected 1 or more")
@@ -92,7 +98,7 @@ def _regraded(
     record: Loaded, new: dict[str, QuestionRecord], judge: str, client: ModelClient | None, suites: Sequence[Suite]
 ) -> list[Record]:
     from pytest_memfail._version import __version__
-    from pytest_memfail.judge_names import judge_weights
+    from pytest_memfail.finding import judge_weights
     from pytest_memfail.records import Footer
     from pytest_memfail.results import suite_records
 

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _suite(name: str | None, folder: Path) -> Suite | None:
     """Return the suite whose files are checked; None for MemFail and cases."""
-    from pytest_memfail.suite_names import find_suite
+    from pytest_memfail.finding import find_suite
     from pytest_memfail.suites import suite_in
 
     return suite_in(folder) if name is None else find_suite(name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from pytest_memfail.core.model import Detail, Evidence
+from pytest_memfail.core.model import Detail, Fact
 
 PartRole = Literal["core", "condition", "topic", "cause"]
 """`core`: must be found. `condition`: when the core holds. `topic`: what it is about. `cause`: what leads to it."""
@@ -69,7 +69,7 @@ _ROLES: Final[dict[str, PartRole]] = {"condition": "condition", "exclusivity": "
 
 
 @lru_cache(maxsize=65536)
-def claim_of(evidence: Evidence, protocol: str = "ours") -> Claim:
+def claim_of(evidence: Fact, protocol: str = "ours") -> Claim:
     """Return the claim that the gold fields of an expected fact describe.
 
     Args:
@@ -94,7 +94,7 @@ def claim_of(evidence: Evidence, protocol: str = "ours") -> Claim:
     )
 
 
-def _parts(evidence: Evidence) -> list[Part]:
+def _parts(evidence: Fact) -> list[Part]:
     """Return the parts of the claim, by the fields that the evidence has; those with listed wordings come last."""
     details = evidence.details
     if evidence.behavior:

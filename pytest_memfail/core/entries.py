@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pytest_memfail.core.errors import MemorySystemError, WrongTypeError, one_line
-from pytest_memfail.core.model import MAX_K, Evidence, Listing, Memory
+from pytest_memfail.core.model import MAX_K, Fact, Listing, Memory
 from pytest_memfail.core.times import moment_of
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
@@ -98,7 +98,7 @@ def is_listed(memory: Memory, listing: Listing) -> bool:
     return any(text in memory.text for text in texts if len(text) >= LEAST_CHARACTERS)
 
 
-def wrong_times(fact: Evidence, listing: Listing) -> str | None:
+def wrong_times(fact: Fact, listing: Listing) -> str | None:
     """Return how the times of entries order a fact's earlier and current state wrongly; None if they do not, or have none."""
     if not fact.is_dated or fact.earlier is None:
         return None

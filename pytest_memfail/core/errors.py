@@ -18,8 +18,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-from pytest_memfail.core.escape import escape_controls
-from pytest_memfail.core.secrets import KNOWN, mask_text
+from pytest_memfail.safety import KNOWN, escape_controls, mask_text
 
 MOST_NAMES: Final = 12
 """The number of known names that an error lists."""

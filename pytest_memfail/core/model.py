@@ -75,16 +75,16 @@ class Detail:
     """Wordings that mention the detail but lose its specifics: a memory with only these generalises it."""
 
 
-EvidenceKind = str
+FactKind = str
 """The name of a `Kind`: of MemFail (`suites/memfail/kinds.py`), which any task may use, or of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Fact:
     """One expected fact of a question, with the structured gold data that a judge may use."""
 
     id: str
-    kind: EvidenceKind
+    kind: FactKind
     task: str
     text: str
     """The fact in words."""
@@ -254,7 +254,7 @@ class Task:
     targets: tuple[str, ...]
     """The failure verdicts the task is designed to elicit."""
     stores: tuple[StorePlan, ...]
-    evidence: Mapping[str, Evidence]
+    evidence: Mapping[str, Fact]
     licence: str
     data_hash: str
     """SHA-256 of the file the rows were read from."""

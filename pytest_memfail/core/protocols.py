@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from pytest_memfail.core.model import Conversation, Evidence, Listing, Memory, Question, Reply
+from pytest_memfail.core.model import Conversation, Fact, Listing, Memory, Question, Reply
 from pytest_memfail.core.verdict import StageResult
 
 
@@ -168,19 +168,19 @@ class Judge(Protocol):
     own. An exception in a method makes the question an error, never a verdict.
     """
 
-    def storage(self, evidence: Evidence, store: Listing) -> StageResult | Awaitable[StageResult]:
+    def storage(self, evidence: Fact, store: Listing) -> StageResult | Awaitable[StageResult]:
         """Judge whether the store contains the fact at all (permissive)."""
 
-    def summary(self, evidence: Evidence, store: Listing) -> StageResult | Awaitable[StageResult]:
+    def summary(self, evidence: Fact, store: Listing) -> StageResult | Awaitable[StageResult]:
         """Judge whether the store keeps everything that a right answer needs (faithful)."""
 
     def retrieval(
-        self, evidence: Evidence, question: Question, shown: Sequence[Memory]
+        self, evidence: Fact, question: Question, shown: Sequence[Memory]
     ) -> StageResult | Awaitable[StageResult]:
         """Judge whether the fact can be recovered from the memories shown."""
 
     def answer(
-        self, question: Question, evidence: Sequence[Evidence], reply: Reply | None
+        self, question: Question, evidence: Sequence[Fact], reply: Reply | None
     ) -> StageResult | Awaitable[StageResult]:
         """Judge whether the reply uses the facts correctly; `ungraded` without a reply or a way to judge it."""
 

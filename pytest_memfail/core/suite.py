@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar, get_args
 
 from pytest_memfail.core.errors import UsageError
-from pytest_memfail.core.model import Evidence, Question, Task
+from pytest_memfail.core.model import Fact, Question, Task
 from pytest_memfail.core.verdict import StageResult
 
 T = TypeVar("T")
@@ -63,9 +63,9 @@ class Found:
     """Whether the fact counts as faithful only because the memories do not mention it."""
 
 
-Finder = Callable[[Evidence, Sequence[str]], Found]
+Finder = Callable[[Fact, Sequence[str]], Found]
 """`find(evidence, texts)`: decide without a model how much of a fact some memories contain."""
-Grade = Callable[[Question, Sequence[Evidence], str], "StageResult | None"]
+Grade = Callable[[Question, Sequence[Fact], str], "StageResult | None"]
 """`grade(question, evidence, reply)`: grade an answer without a model; None if only a model can decide."""
 
 
@@ -91,7 +91,7 @@ class Asker(Protocol):
         """
 
 
-Ask = Callable[[Asker, Question, Sequence[Evidence], str], Awaitable[StageResult]]
+Ask = Callable[[Asker, Question, Sequence[Fact], str], Awaitable[StageResult]]
 """`ask(asker, question, evidence, reply)`: grade an answer with several model calls."""
 
 

@@ -18,7 +18,7 @@ from pytest_memfail.core import (
     SUMMARY_ERROR,
     UNGRADED,
     UNREACHED,
-    Evidence,
+    Fact,
     FactVerdict,
     Judge,
     JudgeError,
@@ -87,7 +87,7 @@ class Grader:
     async def grade(
         self,
         question: Question,
-        evidence: Sequence[Evidence],
+        evidence: Sequence[Fact],
         listing: Listing,
         shown: Sequence[Memory],
         reply: Reply | None,
@@ -157,7 +157,7 @@ class Grader:
     async def _fact(
         self,
         question: Question,
-        fact: Evidence,
+        fact: Fact,
         listing: Listing,
         shown: Sequence[Memory],
         earlier: Sequence[Past],
@@ -206,7 +206,7 @@ class Grader:
         name = {"passed": CORRECT, "failed": SUMMARY_ERROR}.get(result.outcome, UNGRADED)
         return Verdict(name, answer=result, label=result.label)
 
-    async def _was_stored(self, fact: Evidence, earlier: Sequence[Past]) -> bool:
+    async def _was_stored(self, fact: Fact, earlier: Sequence[Past]) -> bool:
         """Return whether an earlier listing held the fact. A judge that fails here changes no verdict."""
         for listing, conversations in earlier:
             if fact.conversation_id not in conversations:
@@ -224,14 +224,14 @@ class Grader:
             return question.answer_format == "letter"
         return bool(await self._call("settles", self._pool, question))
 
-    async def _once(self, stage: str, fact: Evidence, listing: Listing) -> StageResult:
+    async def _once(self, stage: str, fact: Fact, listing: Listing) -> StageResult:
         key = (stage, fact.id, listing)
         if (task := self._stored.get(key)) is None:
             # a separate task: the first question may be cancelled while others still need the result
             task = self._stored[key] = asyncio.get_running_loop().create_task(self._of_store(stage, fact, listing))
         return await asyncio.shield(task)
 
-    async def _of_store(self, stage: str, fact: Evidence, listing: Listing) -> StageResult:
+    async def _of_store(self, stage: str, fact: Fact, listing: Listing) -> StageResult:
         await self._warm(listing)
         return await self._ask(stage, fact, listing)
 

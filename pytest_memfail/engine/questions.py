@@ -17,7 +17,7 @@ from pytest_memfail.core import (
     FAILURES,
     UNGRADED,
     VACUOUS,
-    Evidence,
+    Fact,
     Listing,
     MemfailError,
     Memory,
@@ -198,7 +198,7 @@ class Slots:
 class Answerer:
     """Ask and judge the questions of one store, each as often as the run repeats questions."""
 
-    def __init__(self, resources: Resources, evidence: Mapping[str, Evidence], plan: StorePlan) -> None:
+    def __init__(self, resources: Resources, evidence: Mapping[str, Fact], plan: StorePlan) -> None:
         self.tokens = TokenCounts(resources.tokens, resources.pool)
         self._resources, self._evidence, self._times = resources, evidence, RowTimes(plan)
         judges, self._test_takers = zip((resources.judge, resources.test_taker), *resources.again, strict=True)

@@ -15,7 +15,7 @@ from pytest_memfail.core import (
     ERROR,
     Conversation,
     Doubt,
-    Evidence,
+    Fact,
     Ingest,
     Listing,
     MemfailError,
@@ -51,7 +51,7 @@ class StoreJob(HostedStore):
     """A store to fill, and its selected questions in the order in which the caller waits for them."""
 
     task: str
-    evidence: Mapping[str, Evidence]
+    evidence: Mapping[str, Fact]
     asks: tuple[Ask, ...]
     suspects: frozenset[str] = frozenset()
     """Keys that were in flight when a process died. They are asked only when waited for, and alone."""

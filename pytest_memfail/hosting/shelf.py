@@ -24,11 +24,13 @@ from pytest_memfail.core import (
     UsageError,
     copy_folder,
     json_of,
-    mask_options,
-    public,
     sources_of,
 )
 from pytest_memfail.hosting.calls import Lane
+from pytest_memfail.safety import (
+    mask_options,
+    public,
+)
 
 OPTION: Final = "--memfail-reuse-stores"
 FORMAT: Final = 3

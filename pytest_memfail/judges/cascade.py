@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pytest_memfail.core import UNSURE, Evidence, Listing, Memory, Question, Reply, StageResult
+from pytest_memfail.core import UNSURE, Fact, Listing, Memory, Question, Reply, StageResult
 
 if TYPE_CHECKING:
     from pytest_memfail.judges.model import ModelJudge
@@ -27,22 +27,22 @@ class CascadeJudge:
         self._model = model
         self._sure = sure
 
-    async def storage(self, evidence: Evidence, store: Listing) -> StageResult:
+    async def storage(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store."""
         result = self._offline.storage(evidence, store)
         return result if self._is_decided(result) else await self._model.storage(evidence, store)
 
-    async def summary(self, evidence: Evidence, store: Listing) -> StageResult:
+    async def summary(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
         result = self._offline.summary(evidence, store)
         return result if self._is_decided(result) else await self._model.summary(evidence, store)
 
-    async def retrieval(self, evidence: Evidence, question: Question, shown: Sequence[Memory]) -> StageResult:
+    async def retrieval(self, evidence: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown."""
         result = self._offline.retrieval(evidence, question, shown)
         return result if self._is_decided(result) else await self._model.retrieval(evidence, question, shown)
 
-    async def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
+    async def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge whether the reply uses the facts correctly, or chooses the right option letter."""
         return await self._model.answer(question, evidence, reply)
 

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from pytest_memfail.core import (
     NEEDS_MODEL,
     AnswerKind,
-    Evidence,
+    Fact,
     Found,
     JudgeError,
     Kind,
@@ -26,11 +26,11 @@ class SuiteKinds:
 
     def __init__(self, kinds: Mapping[str, Kind], answers: Mapping[str, AnswerKind]) -> None:
         self.kinds, self.answers = kinds, answers
-        self._found: WeakKeyDictionary[Listing, dict[Evidence, Found]] = WeakKeyDictionary()
-        self._judged: WeakValueDictionary[Evidence, Listing] = WeakValueDictionary()
+        self._found: WeakKeyDictionary[Listing, dict[Fact, Found]] = WeakKeyDictionary()
+        self._judged: WeakValueDictionary[Fact, Listing] = WeakValueDictionary()
         """The listing that each fact was last looked for in."""
 
-    def kind(self, evidence: Evidence) -> Kind:
+    def kind(self, evidence: Fact) -> Kind:
         """Return the kind of a fact. Raise `JudgeError` if no suite has it, because then there are no criteria."""
         if (kind := self.kinds.get(evidence.kind)) is None:
             raise JudgeError(_unknown("fact", evidence.kind, self.kinds))
@@ -42,11 +42,11 @@ class SuiteKinds:
             raise JudgeError(_unknown("question", question.kind, self.answers))
         return kind
 
-    def has_finder(self, evidence: Evidence) -> bool:
+    def has_finder(self, evidence: Fact) -> bool:
         """Return whether the kind of this evidence is found by a function of the suite."""
         return (kind := self.kinds.get(evidence.kind)) is not None and kind.find is not None
 
-    def offline(self, evidence: Evidence, stage: str, result: StageResult, *, is_empty: bool) -> StageResult:
+    def offline(self, evidence: Fact, stage: str, result: StageResult, *, is_empty: bool) -> StageResult:
         """Return a result of the offline judge with what it is worth; of no memories at all it is certain."""
         kind = self.kinds.get(evidence.kind)
         if kind is None or is_empty:
@@ -56,32 +56,32 @@ class SuiteKinds:
         result = replace(result, estimated=kind.offline == "estimates")
         return self.unfaithful(evidence, result) if stage == "summary" else result
 
-    def unfaithful(self, evidence: Evidence, result: StageResult) -> StageResult:
+    def unfaithful(self, evidence: Fact, result: StageResult) -> StageResult:
         """Return a result of the summary stage with the label of the kind, if it failed without one."""
         kind = self.kinds.get(evidence.kind)
         if kind is None or result.outcome != "failed" or result.label is not None:
             return result
         return replace(result, label=kind.unfaithful)
 
-    def storage(self, evidence: Evidence, store: Listing) -> StageResult:
+    def storage(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge storage by the kind's finder."""
         found = self._of_store(evidence, store)
         reason = found.reason if found.faithful or not found.present else "some version of it is stored"
         return _result(found, evidence, reason, passed=found.present)
 
-    def summary(self, evidence: Evidence, store: Listing) -> StageResult:
+    def summary(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge the summary by the kind's finder."""
         found = self._of_store(evidence, store)
         return _result(found, evidence, found.reason, passed=found.present and found.faithful)
 
-    def retrieval(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
+    def retrieval(self, evidence: Fact, shown: Sequence[Memory]) -> StageResult:
         """Judge retrieval by the kind's finder."""
         ranks = self._in_store_order(evidence, shown)
         found = self._find(evidence, [shown[rank] for rank in ranks])
         found = replace(found, entries=tuple(ranks[entry] for entry in found.entries))
         return _result(found, evidence, found.reason, passed=found.present and found.faithful)
 
-    def _in_store_order(self, evidence: Evidence, shown: Sequence[Memory]) -> list[int]:
+    def _in_store_order(self, evidence: Fact, shown: Sequence[Memory]) -> list[int]:
         """Return the places of the memories shown in the order of the listing, which tells what came later.
 
         What the listing lacks follows in the order shown.
@@ -93,7 +93,7 @@ class SuiteKinds:
         last = len(listing.memories)
         return sorted(range(len(shown)), key=lambda rank: place.get((shown[rank].id, shown[rank].text), last + rank))
 
-    def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply) -> StageResult | None:
+    def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply) -> StageResult | None:
         """Return the grade of a reply; None if only a model can tell."""
         kind = self.answers.get(question.kind)
         return None if kind is None or kind.grade is None else kind.grade(question, evidence, reply.text)
@@ -103,14 +103,14 @@ class SuiteKinds:
         kind = self.answers.get(question.kind)
         return question.answer_format == "letter" or (kind is not None and kind.settles)
 
-    def _of_store(self, evidence: Evidence, store: Listing) -> Found:
+    def _of_store(self, evidence: Fact, store: Listing) -> Found:
         self._judged[evidence] = store
         known = self._found.setdefault(store, {})
         if evidence not in known:
             known[evidence] = self._find(evidence, store.memories)
         return known[evidence]
 
-    def _find(self, evidence: Evidence, memories: Sequence[Memory]) -> Found:
+    def _find(self, evidence: Fact, memories: Sequence[Memory]) -> Found:
         find = self.kinds[evidence.kind].find
         assert find is not None
         return find(evidence, [memory.text for memory in memories])
@@ -121,7 +121,7 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"got a {what} of the kind {name!r}, expected one that a suite of the run has ({kinds})"
 
 
-def _result(found: Found, evidence: Evidence, reason: str, *, passed: bool) -> StageResult:
+def _result(found: Found, evidence: Fact, reason: str, *, passed: bool) -> StageResult:
     return StageResult(
         "passed" if passed else "failed",
         reason,

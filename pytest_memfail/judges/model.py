@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from pytest_memfail.core import (
     AnswerKind,
     Detail,
-    Evidence,
+    Fact,
     Kind,
     Listing,
     Memory,
@@ -111,11 +111,11 @@ class ModelJudge:
         self._suite_kinds = SuiteKinds(kinds, answers)
         self._examiner = Examiner(client, model, parameters, repeat, first_entries)
         self._checks: WeakKeyDictionary[Listing, dict[Any, asyncio.Task[Any]]] = WeakKeyDictionary()
-        self._supports: dict[Evidence, set[tuple[str, ...]]] = {}
+        self._supports: dict[Fact, set[tuple[str, ...]]] = {}
 
     # -- the stages --------------------------------------------------------------------------------------------------
 
-    async def storage(self, evidence: Evidence, store: Listing) -> StageResult:
+    async def storage(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store (paper, section 3.2)."""
         if not store.memories:
             return _nothing("the store is empty", evidence)
@@ -136,7 +136,7 @@ class ModelJudge:
             label=None if kept.present else kept.label,
         )
 
-    async def summary(self, evidence: Evidence, store: Listing) -> StageResult:
+    async def summary(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs (paper, section 3.2)."""
         if not store.memories:
             return _nothing("the store is empty", evidence)
@@ -158,7 +158,7 @@ class ModelJudge:
             self._supports.setdefault(evidence, set()).add(texts)
         return StageResult("passed", kept.reason, kept.entries, reported=kept.reported)
 
-    async def retrieval(self, evidence: Evidence, question: Question, shown: Sequence[Memory]) -> StageResult:
+    async def retrieval(self, evidence: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown alone."""
         if not shown:
             return _nothing("no memory was shown", evidence)
@@ -181,7 +181,7 @@ class ModelJudge:
         label = reply.label if isinstance(reply, LabelledRetrieval) and not reply.recoverable else None
         return replace(_result(reply, passed=reply.recoverable), label=label)
 
-    async def _end_shown(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
+    async def _end_shown(self, evidence: Fact, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the memories shown say that a state has ended, still state it, or do not mention it."""
         kind = self._suite_kinds.kind(evidence)
         reply = await self._examiner.of_shown(
@@ -196,7 +196,7 @@ class ModelJudge:
             return _nothing(one_line(reply.reason), evidence)
         return _result(reply, passed=reply.passed)
 
-    async def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
+    async def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge whether the reply uses the facts correctly (invocation, abstention), or chooses the right option
         letter.
         """
@@ -289,7 +289,7 @@ class ModelJudge:
 
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
 
-    async def _kept(self, evidence: Evidence, store: Listing) -> _Kept:
+    async def _kept(self, evidence: Fact, store: Listing) -> _Kept:
         if not self._suite_kinds.kind(evidence).needed or not (evidence.value or evidence.telling):
             return await self._stored(evidence, store)
         # check an essay once for all its questions; the needs of one answer matter only if something is lost
@@ -302,11 +302,11 @@ class ModelJudge:
         reported = tuple(detail for detail in (*essay.missing, *essay.reported) if detail not in missing)
         return _Kept(True, needed.faithful, one_line(needed.reason), _places(needed), missing, reported)
 
-    def _is_staged(self, evidence: Evidence) -> bool:
+    def _is_staged(self, evidence: Fact) -> bool:
         """Return whether storage and summary are separate calls."""
         return prompts.staged_criteria(evidence, self._suite_kinds.kind(evidence), self.protocol) is not None
 
-    async def _stored(self, evidence: Evidence, store: Listing) -> _Kept:
+    async def _stored(self, evidence: Fact, store: Listing) -> _Kept:
         kind = self._suite_kinds.kind(evidence)
         schema = StateReply if prompts.asks_outdated(evidence, kind) else StoredReply
         reply = await self._check_store("stored", schema, _shareable(evidence), store)
@@ -321,7 +321,7 @@ class ModelJudge:
             reply.present, reply.passed, one_line(reply.reason), _places(reply), missing, reported, label, is_gone
         )
 
-    def _shown_support(self, evidence: Evidence, shown: Sequence[Memory]) -> tuple[int, ...] | None:
+    def _shown_support(self, evidence: Fact, shown: Sequence[Memory]) -> tuple[int, ...] | None:
         """Return where the entries that keep the fact were shown, if all of them were; else None.
 
         Entries that keep the fact in the store also keep it when shown, so no call is needed. States that replace one
@@ -335,7 +335,7 @@ class ModelJudge:
                 return tuple(rank - 1 for rank in ranks if rank is not None)
         return None
 
-    async def _check_store(self, check: prompts.Check, schema: type[E], evidence: Evidence, store: Listing) -> E:
+    async def _check_store(self, check: prompts.Check, schema: type[E], evidence: Fact, store: Listing) -> E:
         """Run one check of one fact over one listing, only once for all callers."""
 
         async def run() -> E:
@@ -371,17 +371,17 @@ async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[]
     return await asyncio.shield(task)
 
 
-def _closest_to(evidence: Evidence, kind: Kind) -> str:
+def _closest_to(evidence: Fact, kind: Kind) -> str:
     """Return the text whose words select the entries to show first."""
     return evidence.source or evidence.text if "said" in kind.gold else evidence.text
 
 
-def _must_keep(evidence: Evidence, kind: Kind) -> tuple[Detail, ...]:
+def _must_keep(evidence: Fact, kind: Kind) -> tuple[Detail, ...]:
     """Return the details that decide, if the model is told of them."""
     return evidence.details if "must_keep" in kind.gold else ()
 
 
-def _shareable(evidence: Evidence) -> Evidence:
+def _shareable(evidence: Fact) -> Fact:
     """Return the evidence without the fields that no prompt contains, so that questions about the same text share a
     check.
     """
@@ -393,7 +393,7 @@ def _places(reply: EntriesReply) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number - 1 for number in reply.entries))
 
 
-def _stated(evidence: Evidence, memories: Sequence[Memory]) -> StageResult | None:
+def _stated(evidence: Fact, memories: Sequence[Memory]) -> StageResult | None:
     """Return that an entry states the fact word for word; None if none does, or if another state may be stored too."""
     if evidence.stale_values or evidence.taken_back:
         return None
@@ -405,7 +405,7 @@ def _stated(evidence: Evidence, memories: Sequence[Memory]) -> StageResult | Non
     return None
 
 
-def _nothing(reason: str, evidence: Evidence) -> StageResult:
+def _nothing(reason: str, evidence: Fact) -> StageResult:
     """Return the result if no entry mentions the fact: passed for a retracted state, otherwise failed."""
     if evidence.taken_back:
         return StageResult("passed", reason, vacuous=True)

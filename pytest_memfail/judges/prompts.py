@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from pytest_memfail.core import AnswerKind, Evidence, FactField, Kind, Memory, Question, Staged
+from pytest_memfail.core import AnswerKind, Fact, FactField, Kind, Memory, Question, Staged
 
 Protocol = Literal["ours", "paper"]
 Check = Literal["stored", "storage", "summary", "retrieval"]
@@ -74,7 +74,7 @@ _SHAPES: Final = {
 
 def about_entries(
     check: Check,
-    evidence: Evidence,
+    evidence: Fact,
     entries: Sequence[Entry],
     kind: Kind,
     protocol: Protocol = "ours",
@@ -111,12 +111,12 @@ def _labelled(shape: str, labels: Sequence[str]) -> str:
     return shape.replace("}", f', "label": {names} or null}}')
 
 
-def asks_outdated(evidence: Evidence, kind: Kind) -> bool:
+def asks_outdated(evidence: Fact, kind: Kind) -> bool:
     """Return whether the check of the store also asks for a replaced state that stands as if it held."""
     return kind.outdated or evidence.taken_back
 
 
-def about_answer(question: Question, evidence: Sequence[Evidence], reply: str, kind: AnswerKind) -> Messages:
+def about_answer(question: Question, evidence: Sequence[Fact], reply: str, kind: AnswerKind) -> Messages:
     """Return the prompt of the answer stage: does the reply use the facts correctly?"""
     fields: dict[str, Any] = {
         "gold": list(question.gold),
@@ -168,18 +168,18 @@ def _messages(*parts: str) -> Messages:
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(parts)}]
 
 
-def staged_criteria(evidence: Evidence, kind: Kind, protocol: Protocol) -> Staged | None:
+def staged_criteria(evidence: Fact, kind: Kind, protocol: Protocol) -> Staged | None:
     """Return the published criteria of a fact if each of its stages is a call of its own, else None."""
     if protocol != "paper" or evidence.taken_back:
         return None
     return _published(evidence, kind)
 
 
-def _published(evidence: Evidence, kind: Kind) -> Staged | None:
+def _published(evidence: Fact, kind: Kind) -> Staged | None:
     return kind.paper_composed if evidence.is_composed and kind.paper_composed else kind.paper
 
 
-def _criteria(check: Check, evidence: Evidence, kind: Kind, protocol: Protocol) -> str:
+def _criteria(check: Check, evidence: Fact, kind: Kind, protocol: Protocol) -> str:
     published = _published(evidence, kind) if protocol == "paper" else None
     if check == "storage" and published is not None:
         return published.storage  # whether it is there in any form: no detail decides
@@ -199,7 +199,7 @@ def _criteria(check: Check, evidence: Evidence, kind: Kind, protocol: Protocol) 
     return "\n".join([*lines, _MUST_KEEP] if evidence.details and "must_keep" in kind.gold else lines)
 
 
-def _fact(evidence: Evidence, kind: Kind, protocol: Protocol) -> dict[str, Any]:
+def _fact(evidence: Fact, kind: Kind, protocol: Protocol) -> dict[str, Any]:
     """Return what a prompt shows of the fact, without empty or repeated fields."""
     fields: dict[FactField, Any] = {
         "entity": evidence.entity,
@@ -221,7 +221,7 @@ def _fact(evidence: Evidence, kind: Kind, protocol: Protocol) -> dict[str, Any]:
     return {"protocol": protocol, **shown} if protocol == "paper" and kind.paper is not None else shown
 
 
-def _needed(evidence: Evidence) -> str | None:
+def _needed(evidence: Fact) -> str | None:
     """Return what a right answer needs; for a question about somebody else, what a wrong answer would use."""
     return evidence.value or "; ".join(evidence.telling) or None
 

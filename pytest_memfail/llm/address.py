@@ -9,8 +9,9 @@ from importlib.util import find_spec
 from typing import Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from pytest_memfail.core import KNOWN, UsageError, is_common, one_line
+from pytest_memfail.core import UsageError, one_line
 from pytest_memfail.llm.errors import AuthError
+from pytest_memfail.safety import KNOWN, is_common
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 NO_KEY: Final = "none"

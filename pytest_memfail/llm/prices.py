@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError, json_of
+from pytest_memfail.core import (
+    UsageError,
+    json_of,
+)
 from pytest_memfail.llm.completion import Usage
 
 FIELDS: Final = ("input", "cached_input", "output")

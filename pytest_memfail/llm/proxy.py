@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from pytest_memfail.core import KNOWN, Doubt
+from pytest_memfail.core import Doubt
 from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address, check_sdk
 from pytest_memfail.llm.cache import ResponseCache
 from pytest_memfail.llm.chat import MEMORY_STAGE, SEARCH_STAGE
@@ -25,6 +25,7 @@ from pytest_memfail.llm.errors import AuthError, ModelCallError, RequestError
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.relay import Call, Caller, Relay, Response, refused
 from pytest_memfail.llm.replay_ignore import DEFAULTS, Ignored
+from pytest_memfail.safety import KNOWN
 
 PROBE_SECONDS: Final = 0.05
 """How long a client that sends no more is watched for a reset."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from pytest_memfail.core import Doubt, UsageError, learn_sent, mask_known, mask_values, one_line, secret_strength
+from pytest_memfail.core import Doubt, UsageError, one_line
 from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address
 from pytest_memfail.llm.cache import CachedReply, ResponseCache
 from pytest_memfail.llm.chat import MEMORY_STAGE
@@ -34,6 +34,12 @@ from pytest_memfail.llm.replies import check_body, is_cut_off, read_usage
 from pytest_memfail.llm.request import EXPECTED_REPLY_TOKENS
 from pytest_memfail.llm.sending import BUDGET_POLL_SECONDS, CONNECT_SECONDS
 from pytest_memfail.llm.tokens import count_tokens
+from pytest_memfail.safety import (
+    learn_sent,
+    mask_known,
+    mask_values,
+    secret_strength,
+)
 
 KEPT_AT: Final = "proxy "
 """Prefix of the endpoint of a reply that the proxy keeps."""

@@ -11,7 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_memfail.core import os_reason
+from pytest_memfail.core import (
+    os_reason,
+)
 
 if TYPE_CHECKING:
     import tiktoken

@@ -63,10 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if not is_active(config):
         _refuse_inactive(config)
         return
-    from pytest_memfail.core import KNOWN as KNOWN_SECRETS
     from pytest_memfail.plugin.collection import Collection, own_marker_lines
     from pytest_memfail.plugin.execution import Execution, handed_over
     from pytest_memfail.plugin.run import KNOWN, RUN, build_run, take_arguments
+    from pytest_memfail.safety import KNOWN as KNOWN_SECRETS
 
     config.add_cleanup(
         partial(KNOWN_SECRETS.restore, KNOWN_SECRETS.snapshot())

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overloa
 
 import pytest
 
-from pytest_memfail.core import FAILURES, MAX_K, MEANINGS, VERDICTS, UsageError, learn_options, mask_options, mask_text
+from pytest_memfail.core import (
+    FAILURES,
+    MAX_K,
+    MEANINGS,
+    VERDICTS,
+    UsageError,
+)
+from pytest_memfail.safety import learn_options, mask_options, mask_text
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Folders

@@ -17,20 +17,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import pluggy
 import pytest
 
-from pytest_memfail import discovery, suite_names
+from pytest_memfail import finding
 from pytest_memfail.core import (
     Suite,
     Task,
     UsageError,
-    learn_options,
     one_line,
     sources_of,
 )
 from pytest_memfail.plugin import hookspecs
 from pytest_memfail.plugin.options import IDENTITY, SYSTEM, Settings, cache_folder, read_settings
 from pytest_memfail.records import Kept, QuestionRecord
-from pytest_memfail.running import ROOT, Around, Selection, check_models, haystack_for
-from pytest_memfail.running import Run as PlannedRun
+from pytest_memfail.running import ROOT, Around, Run as PlannedRun, Selection, check_models, haystack_for
+from pytest_memfail.safety import learn_options
 
 if TYPE_CHECKING:
     from pytest_memfail.engine import Result
@@ -162,7 +161,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
     Raises `pytest.UsageError` (exit code 4) with one line if an option is wrong.
     """
-    from pytest_memfail.judge_names import kinds_of
+    from pytest_memfail.finding import kinds_of
     from pytest_memfail.suites import (
         MEMFAIL,
         OWN,
@@ -181,7 +180,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
         suites = with_options(suites, settings.suite_options)
         kinds_of(chosen.suite for chosen in suites if chosen.suite is not None)  # or two suites clash
-        suite_names.check_folders(settings.data, Settings.data.flag, lambda name: find_suite(config, name))
+        finding.check_folders(settings.data, Settings.data.flag, lambda name: find_suite(config, name))
         extra: list[Task] = []
         if any(suite.name == OWN for suite in suites):
             extra += own_tasks(config)
@@ -222,7 +221,7 @@ def own_tasks(config: pytest.Config) -> list[Task]:
     """
     hook = config.hook.pytest_memfail_tasks
     tasks = [task for given in ask(f"{hook.name}()", hook, config=config) for task in tasks_of(f"{hook.name}()", given)]
-    for name, found in discovery.load_all("pytest_memfail.tasks"):
+    for name, found in finding.load_all("pytest_memfail.tasks"):
         what = f"the entry point {name!r} (pytest_memfail.tasks)"
         tasks += tasks_of(what, [ask(what, found) if callable(found) else found])
     return tasks
@@ -235,7 +234,7 @@ def find_suite(config: pytest.Config, name: str) -> Suite:
     """
     hook = config.hook.pytest_memfail_suites
     given = [suite for some in ask(f"{hook.name}()", hook, config=config) for suite in some]
-    return suite_names.find_suite(name, option=Settings.suite.flag, given=given, hook=hook.name)
+    return finding.find_suite(name, option=Settings.suite.flag, given=given, hook=hook.name)
 
 
 def find_cases(config: pytest.Config) -> list[Path]:
@@ -253,8 +252,8 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
 
     Raises `UsageError` for an unknown name, or if the factory cannot be called.
     """
+    from pytest_memfail.finding import find_system as find
     from pytest_memfail.hosting import check_factory
-    from pytest_memfail.system_names import find_system as find
 
     hook = config.hook.pytest_memfail_make_system
     factory = find(
@@ -373,7 +372,7 @@ def code_of_run(config: pytest.Config, factory: Any, settings: Settings) -> dict
 def record_header(run: Run) -> Header:
     """Return the header of the run's record, without secrets."""
     from pytest_memfail._version import __version__
-    from pytest_memfail.judge_names import judge_weights
+    from pytest_memfail.finding import judge_weights
     from pytest_memfail.llm import why_approximate
     from pytest_memfail.records import SCHEMA_VERSION, Header, TaskRecord
 

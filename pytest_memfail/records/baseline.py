@@ -11,10 +11,17 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from pytest_memfail.core import UsageError, one_line, public, write_whole
+from pytest_memfail.core import (
+    UsageError,
+    one_line,
+    write_whole,
+)
 from pytest_memfail.records.codec import Line
 from pytest_memfail.records.file import check_writable, checked, line_of, to_json
 from pytest_memfail.records.record import SCHEMA_VERSION, Header, Key, Outcome, VerdictName, identity
+from pytest_memfail.safety import (
+    public,
+)
 
 SAVE_OPTION: Final = "--memfail-save-baseline"
 ANCHOR_COMMAND: Final = 'memfail anchor RECORD -o FILE --reason "..."'

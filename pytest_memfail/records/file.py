@@ -17,16 +17,18 @@ from pytest_memfail.core import (
     UsageError,
     check_place,
     json_of,
-    mask_options,
     one_line,
     os_reason,
-    public,
     replacing,
     write_all,
     write_whole,
 )
 from pytest_memfail.records.codec import Line, defaults_of, fields_of, plain, read, write
 from pytest_memfail.records.record import Footer, Header, QuestionRecord, StoreRecord
+from pytest_memfail.safety import (
+    mask_options,
+    public,
+)
 
 DAMAGED: Final = "the record is damaged, or not of this version of memfail"
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from pytest_memfail.core import (
     ERROR,
     Doubt,
-    Evidence,
+    Fact,
     FactVerdict,
     Listing,
     Memory,
@@ -18,9 +18,7 @@ from pytest_memfail.core import (
     StageResult,
     Trace,
     Verdict,
-    mask_options,
     one_line,
-    public,
     rank_of,
 )
 from pytest_memfail.records.codec import fields_of, read, write
@@ -33,6 +31,7 @@ from pytest_memfail.records.record import (
     StageRecord,
     StoreRecord,
 )
+from pytest_memfail.safety import mask_options, public
 
 CLOSEST: Final = 2
 """How many of the entries that a judge relied on are recorded for a fact."""
@@ -45,7 +44,7 @@ def question_record(
     store: str,
     question: Question,
     k: int,
-    evidence: Sequence[Evidence],
+    evidence: Sequence[Fact],
     *,
     trace: Trace | None = None,
     verdict: Verdict | None = None,
@@ -158,7 +157,7 @@ def _public(record: T) -> T:
     return read(type(record), public(write(record)))
 
 
-def _fact(fact: FactVerdict, evidence: Evidence, memories: Sequence[Memory], shown: Sequence[Memory]) -> FactRecord:
+def _fact(fact: FactVerdict, evidence: Fact, memories: Sequence[Memory], shown: Sequence[Memory]) -> FactRecord:
     stage, deciding = fact.deciding
     stored = fact.summary if fact.summary.entries else fact.storage
     entries = [memories[i] for i in stored.entries if 0 <= i < len(memories)][:CLOSEST]

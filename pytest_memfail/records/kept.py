@@ -19,7 +19,15 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import ERROR, UsageError, hold_lock, is_fresh, is_held, json_of, public, write_whole
+from pytest_memfail.core import (
+    ERROR,
+    UsageError,
+    hold_lock,
+    is_fresh,
+    is_held,
+    json_of,
+    write_whole,
+)
 from pytest_memfail.records.codec import Line
 from pytest_memfail.records.file import checked, read_record, to_json
 from pytest_memfail.records.record import (
@@ -30,6 +38,9 @@ from pytest_memfail.records.record import (
     StoreRecord,
     options_differ,
     same_settings,
+)
+from pytest_memfail.safety import (
+    public,
 )
 
 FORMAT: Final = 1

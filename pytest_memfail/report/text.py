@@ -20,7 +20,6 @@ from pytest_memfail.core import (
     UNSURE,
     VACUOUS,
     counted,
-    escape_controls,
     one_line,
 )
 from pytest_memfail.records import MEMFAIL, FactRecord, MemoryRecord, QuestionRecord, Rate
@@ -28,6 +27,9 @@ from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
 from pytest_memfail.report.tables import table
 from pytest_memfail.results import Block, Summary, Tally, success
+from pytest_memfail.safety import (
+    escape_controls,
+)
 
 WIDTH: Final = 100
 LABEL: Final = 11

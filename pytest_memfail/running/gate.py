@@ -6,7 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import ERROR, UsageError, counted, is_same_place
+from pytest_memfail.core import (
+    ERROR,
+    UsageError,
+    counted,
+    is_same_place,
+)
 from pytest_memfail.records import (
     ANCHOR_COMMAND,
     Baseline,

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail import judge_names
-from pytest_memfail.core import UsageError, check_can_be_made
+from pytest_memfail import finding
+from pytest_memfail.core import (
+    UsageError,
+    check_can_be_made,
+)
 from pytest_memfail.running.settings import Around, RunSettings
 
 if TYPE_CHECKING:
@@ -25,9 +28,9 @@ def judge_model(settings: RunSettings, around: Around) -> str | None:
 
     Raises `UsageError` for a name that is neither a judge nor can be a model.
     """
-    return judge_names.judge_model(
+    return finding.judge_model(
         settings.judge,
-        lambda: judge_names.is_named(settings.judge, option=JUDGE_OPTION, **around.judges),
+        lambda: finding.is_named(settings.judge, option=JUDGE_OPTION, **around.judges),
         option=JUDGE_OPTION,
         replays=settings.cache == "only",
         hook=", or the hook pytest_memfail_make_judge",
@@ -40,7 +43,7 @@ def check_models(settings: RunSettings, around: Around, of_system: Sequence[str]
     Raises `UsageError` if not.
     """
     judge = judge_model(settings, around)
-    judge_names.check_options(settings.judge, settings.judge_options, option=JUDGE_OPTION)
+    finding.check_options(settings.judge, settings.judge_options, option=JUDGE_OPTION)
     models = [model for model in (judge, settings.model, *of_system) if model is not None]
     if settings.vary != "all":
         asked = {"judge": judge, "answers": settings.model}[settings.vary]
@@ -51,8 +54,8 @@ def check_models(settings: RunSettings, around: Around, of_system: Sequence[str]
             )
     if not models and settings.proxy is None:
         return
-    if models and not judge_names.has_endpoint() and settings.cache != "only":
-        raise UsageError(judge_names.needs_endpoint(models[0]))
+    if models and not finding.has_endpoint() and settings.cache != "only":
+        raise UsageError(finding.needs_endpoint(models[0]))
     from pytest_memfail.llm import check_sdk
 
     check_sdk()
@@ -101,7 +104,7 @@ class Models:
         self.ledger: Ledger | None = open_ledger(settings, shared) if asks or settings.proxy else None
         cache = _cache(settings, around) if self.ledger is not None else None
         self.client = _client(settings, self.ledger, cache) if self.ledger is not None and asks else None
-        kinds = judge_names.kinds_of(suites)
+        kinds = finding.kinds_of(suites)
         self.judge: Judge = _judge(settings, around, model, self.client, kinds)
         self.test_taker = _test_taker(settings, self.client)
         self.chat = _chat(settings, self.client)
@@ -192,7 +195,7 @@ def _judge(
 ) -> Any:
     if model is None or client is None:
         return _named_judge(settings, around, kinds)
-    return judge_names.model_judge(
+    return finding.model_judge(
         settings.judge,
         model,
         settings.protocol,
@@ -217,7 +220,7 @@ def open_ledger(settings: RunSettings, shared: Path | None) -> Ledger:
 
 
 def _named_judge(settings: RunSettings, around: Around, kinds: Mapping[str, Any]) -> Any:
-    return judge_names.named_judge(
+    return finding.named_judge(
         settings.judge,
         settings.protocol,
         option=JUDGE_OPTION,

@@ -14,9 +14,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from pytest_memfail.core import escape_controls, mask_known
 from pytest_memfail.hosting import CURRENT, Captured
 from pytest_memfail.running.journals import last_progress
+from pytest_memfail.safety import (
+    escape_controls,
+    mask_known,
+)
 
 REPLAYED: Final = "memfail_replayed"
 KEPT: Final = "memfail_kept"

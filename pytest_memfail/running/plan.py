@@ -15,12 +15,14 @@ from pytest_memfail.core import (
     Task,
     UsageError,
     described_apart,
-    escape_controls,
-    mask_known,
 )
 from pytest_memfail.engine import Needed
 from pytest_memfail.records import Kept, QuestionRecord, StoreRecord
 from pytest_memfail.running.settings import RunSettings
+from pytest_memfail.safety import (
+    escape_controls,
+    mask_known,
+)
 
 ROOT: Final = "memfail"
 DEFAULT_K: Final = 5

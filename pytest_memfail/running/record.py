@@ -7,7 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_memfail.core import os_reason, write_whole
+from pytest_memfail.core import (
+    os_reason,
+    write_whole,
+)
 from pytest_memfail.records import RecordWriter, RunFolder, is_whole_record
 
 if TYPE_CHECKING:

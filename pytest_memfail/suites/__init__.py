@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pytest_memfail.grading import asserts
-from pytest_memfail.suites.custom import NAME as CUSTOM
-from pytest_memfail.suites.custom import find_custom, needed_files, read_custom
+from pytest_memfail.suites.custom import NAME as CUSTOM, find_custom, needed_files, read_custom
 from pytest_memfail.suites.haystacks import HaystackFinder
 from pytest_memfail.suites.load import (
     BUILT_IN,

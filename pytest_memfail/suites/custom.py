@@ -33,8 +33,13 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date as Date  # noqa: N812 - a type
-from datetime import datetime, time, timedelta, timezone
+from datetime import (
+    date as Date,  # noqa: N812 - a type
+    datetime,
+    time,
+    timedelta,
+    timezone,
+)
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
@@ -49,7 +54,7 @@ from pytest_memfail.core import (
     SUMMARY_ERROR,
     Conversation,
     Detail,
-    Evidence,
+    Fact,
     Ingest,
     Message,
     Probe,
@@ -60,7 +65,7 @@ from pytest_memfail.core import (
     Task,
 )
 from pytest_memfail.grading import content
-from pytest_memfail.reading import (
+from pytest_memfail.rows import (
     HALF,
     YamlError,
     digest,
@@ -229,7 +234,7 @@ def read_custom(
     haystacks = haystacks or HaystackFinder()
     hashes: dict[str, None] = {}
     plans: list[StorePlan] = []
-    evidence: dict[str, Evidence] = {}
+    evidence: dict[str, Fact] = {}
     seen: dict[str, str] = {}
     sha = hashlib.sha256()
     for path in sorted(paths):
@@ -263,7 +268,7 @@ def read_custom(
 
 def _stores_of(
     path: Path, content: bytes, seen: dict[str, str], haystacks: HaystackFinder
-) -> Iterator[tuple[StorePlan, dict[str, Evidence], str]]:
+) -> Iterator[tuple[StorePlan, dict[str, Fact], str]]:
     """Yield the store of each case of a file, its evidence, and the digest of its haystack; empty without one."""
     for node, case in _cases(path, content):
         line = node.start_mark.line + 1
@@ -426,12 +431,12 @@ def _line_of(node: Any, place: Sequence[object]) -> int:
     return int(line)
 
 
-def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StorePlan, dict[str, Evidence]]:
+def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StorePlan, dict[str, Fact]]:
     conversations = [_conversation(written, f"c-{case_id}-{i}") for i, written in enumerate(case.conversations, 1)]
     facts = {}
     for number, expected in enumerate(case.expected, 1):
         home = conversations[(expected.conversation or 1) - 1]
-        facts[f"{case_id}:{number}"] = Evidence(
+        facts[f"{case_id}:{number}"] = Fact(
             id=f"{case_id}:{number}",
             kind="fact",
             task=NAME,
@@ -468,11 +473,11 @@ def _source(home: Conversation, expected: ExpectedFact) -> str:
 def _in_haystack(
     case: CustomCase,
     plan: StorePlan,
-    facts: dict[str, Evidence],
+    facts: dict[str, Fact],
     haystacks: HaystackFinder,
     path: Path,
     node: yaml.Node,
-) -> tuple[StorePlan, dict[str, Evidence], str]:
+) -> tuple[StorePlan, dict[str, Fact], str]:
     """Return a case's store and facts with a haystack around its conversations, and the haystack's hash.
 
     Raises `RowError` if the haystack does not exist or is faulty.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import Conversation, Task
-from pytest_memfail.reading import digest
+from pytest_memfail.rows import digest
 from pytest_memfail.suites.memfail import MODULES, files_of_memfail, shipped_data
 
 FILES: Final = ("*.yaml", "*.yml", "*.json", "*.jsonl")

@@ -10,7 +10,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import Folders, Suite, SuiteRequest, Task, UnknownNameError, UsageError, escape_controls
+from pytest_memfail.core import (
+    Folders,
+    Suite,
+    SuiteRequest,
+    Task,
+    UnknownNameError,
+    UsageError,
+)
+from pytest_memfail.safety import (
+    escape_controls,
+)
 from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, Protocol, files_of_memfail, shipped_data
 from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sample_stores
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import Evidence, StorePlan, SystemContext
+from pytest_memfail.core import Fact, StorePlan, SystemContext
 from pytest_memfail.systems.adapters import ADAPTERS, adapter
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def built_in_system(
     return adapter(name)
 
 
-def for_store(factory: Any, plan: StorePlan, evidence: Mapping[str, Evidence]) -> Any:
+def for_store(factory: Any, plan: StorePlan, evidence: Mapping[str, Fact]) -> Any:
     """Return the factory of one store: that of `gold-facts` gets the gold data, any other is returned unchanged."""
     from pytest_memfail.systems.gold_facts import GoldFactsFactory
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_memfail.core import Conversation, Evidence, Ingest, MemorySystemError, StorePlan, SystemContext, UsageError
+from pytest_memfail.core import Conversation, Fact, Ingest, MemorySystemError, StorePlan, SystemContext, UsageError
 from pytest_memfail.systems.base import Entry, no_options
 
 
@@ -21,8 +21,8 @@ class GoldFacts:
     unlimited_k = True
     oldest_first = True
 
-    def __init__(self, plan: StorePlan, evidence: Mapping[str, Evidence]) -> None:
-        self._facts: dict[str, list[Evidence]] = {}
+    def __init__(self, plan: StorePlan, evidence: Mapping[str, Fact]) -> None:
+        self._facts: dict[str, list[Fact]] = {}
         """Conversation to its facts."""
         self._asked: dict[tuple[int, str], set[str]] = {}
         """Number of conversations stored and query to the ids of the facts needed."""
@@ -76,10 +76,10 @@ class GoldFacts:
         return {"system": "gold-facts"}
 
 
-def _said_once(facts: Sequence[Evidence]) -> list[Evidence]:
+def _said_once(facts: Sequence[Fact]) -> list[Fact]:
     """Leave out facts whose source is only that of several others, such as the order of values: their dates show it."""
 
-    def repeats(fact: Evidence) -> bool:
+    def repeats(fact: Fact) -> bool:
         parts = dict.fromkeys(other.source for other in facts if other is not fact and other.source != fact.source)
         return "\n".join(part for part in parts if part in fact.source) == fact.source
 
@@ -92,10 +92,10 @@ class GoldFactsFactory:
     calls_model = False
     check_options = staticmethod(no_options("gold-facts"))
 
-    def __init__(self, plan: StorePlan | None = None, evidence: Mapping[str, Evidence] | None = None) -> None:
+    def __init__(self, plan: StorePlan | None = None, evidence: Mapping[str, Fact] | None = None) -> None:
         self._plan, self._evidence = plan, evidence or {}
 
-    def with_gold(self, plan: StorePlan, evidence: Mapping[str, Evidence]) -> GoldFactsFactory:
+    def with_gold(self, plan: StorePlan, evidence: Mapping[str, Fact]) -> GoldFactsFactory:
         """Return the factory of a store with these steps and facts."""
         return GoldFactsFactory(plan, evidence)
 

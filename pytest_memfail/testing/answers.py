@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question, StageResult
+from pytest_memfail.core import Detail, Fact, Listing, Memory, Question, StageResult
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.testing.chats import chats_by_rule, rows_to_write
 
@@ -185,11 +185,11 @@ def _missing(result: StageResult) -> list[str]:
     return list(result.missing)
 
 
-def _evidence(fact: Mapping[str, Any]) -> Evidence:
+def _evidence(fact: Mapping[str, Any]) -> Fact:
     """Return the evidence with the fields in the prompt, which are all that the judge reads."""
     said = fact.get("said", "")
     rule = " ".join(fact[part] for part in ("entity", "behavior", "condition") if part in fact)
-    return Evidence(
+    return Fact(
         id="",
         kind=fact["kind"],
         task="",

@@ -16,7 +16,7 @@ import pytest
 
 from pytest_memfail.cli import BROKEN, USAGE
 from pytest_memfail.cli.generate import INTERRUPTED
-from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply
+from pytest_memfail.core import Fact, Listing, Memory, Question, Reply
 from pytest_memfail.plugin import hookspecs
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 from pytest_memfail.systems import BUILT_IN, SYSTEMS
@@ -106,7 +106,7 @@ def test_the_judge_of_the_page_judges(run_pytest: Run, tmp_path: Path) -> None:
     exec(sample, found)
     judge = found["StrictNumbers"]()
     rule = "Ada whistles only when it is colder than 12 degrees."
-    fact = Evidence(
+    fact = Fact(
         *("f", "rule", "conditional_facts_easy", rule, rule, "c"),
         entity="Ada",
         behavior="whistles",

@@ -56,7 +56,7 @@ def test_nothing_heavy_is_imported(plain: pytest.Pytester) -> None:
     assert not set(HEAVY) & set(line.split())
     (ours,) = [line for line in result.outlines if line.startswith("of ours:")]
     parts = {name.split(".")[1] for name in ours.split()[2:] if "." in name}
-    assert parts <= {"plugin", "core", "discovery"}
+    assert parts <= {"plugin", "core", "safety"}
 
 
 def test_markers_are_registered(plain: pytest.Pytester) -> None:
@@ -162,5 +162,5 @@ def test_an_ordinary_run_loads_neither_scipy_nor_an_sdk(plain: pytest.Pytester) 
     result = plain.runpytest_subprocess("--memfail-system=bm25", "--memfail-tasks=long_hop", "-k", "lh-3-001")
     (line,) = [line for line in result.outlines if line.startswith("imported:")]
     loaded = set(line.split())
-    assert {"pytest_memfail", "numpy"} <= loaded  # the offline judge's
+    assert "pytest_memfail" in loaded
     assert not {"scipy", "datasketch", "openai", "jinja2", "matplotlib"} & loaded

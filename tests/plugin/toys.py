@@ -11,7 +11,7 @@ import logging
 import os
 import re
 
-from pytest_memfail.core import Conversation, Evidence, Ingest, Message, Probe, Question, StageResult, StorePlan, Task
+from pytest_memfail.core import Conversation, Fact, Ingest, Message, Probe, Question, StageResult, StorePlan, Task
 
 STAGES = ("storage", "summary", "retrieval")
 FAILS = {
@@ -151,7 +151,7 @@ def make_task(name, stores):
         ingests = []
         for fact in ids:
             text = f"{fact} is kept in a lost box."
-            evidence[fact] = Evidence(fact, "fact", name, text, text, f"c-{fact}")
+            evidence[fact] = Fact(fact, "fact", name, text, text, f"c-{fact}")
             ingests.append(Ingest(Conversation(f"c-{fact}", (Message("user", text),))))
         questions = tuple(
             Question(i, name, f"Where is {i}?", f"Where is {i}?", ("a box",), (i,), "direct", stratum="all")

@@ -7,8 +7,7 @@ import json
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pytest_memfail.core import (
     FAILURES,

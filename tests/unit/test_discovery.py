@@ -7,9 +7,9 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from pytest_memfail import discovery
 from pytest_memfail.core import UnknownNameError, UsageError
-from pytest_memfail.discovery import find, import_object, load_all
+from pytest_memfail.finding import lookup
+from pytest_memfail.finding.lookup import find, import_object, load_all
 
 GROUP = "pytest_memfail.systems"
 
@@ -22,7 +22,7 @@ def offered(monkeypatch):
     def installed(path):
         return EntryPoints(EntryPoint(name, value, GROUP) for name, value in values.items())
 
-    monkeypatch.setattr(discovery, "_installed", installed)
+    monkeypatch.setattr(lookup, "_installed", installed)
     return values
 
 
@@ -143,8 +143,8 @@ def test_an_unknown_name_gets_the_closest_one_and_all_ways_to_name_one(offered):
 def test_whoever_asks_for_it_gets_none_for_a_name_that_nobody_knows(offered):
     offered["mine"] = "math:pi"
     given = {"option": "--memfail-system", "group": GROUP, "built_in": {"bm25": lambda: "built-in bm25"}}
-    assert discovery.find_or_none("bm52", **given) is None
-    assert discovery.find_or_none("bm25", **given) == "built-in bm25"
+    assert lookup.find_or_none("bm52", **given) is None
+    assert lookup.find_or_none("bm25", **given) == "built-in bm25"
 
 
 def test_the_closest_name_may_be_an_entry_points(offered):

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_memfail.core import (
     AnswerKind,
-    Evidence,
+    Fact,
     Found,
     Kind,
     Listing,
@@ -20,11 +20,11 @@ from pytest_memfail.core import (
     Suite,
     UsageError,
 )
-from pytest_memfail.judge_names import is_named, kinds_of, model_judge, named_judge
+from pytest_memfail.finding.judges import is_named, kinds_of, model_judge, named_judge
 
 KINDS = {"value": Kind("a", "b", "c", find=lambda fact, _: Found(True, True, f"found {fact.id}"))}
 ANSWERS = {"exact": AnswerKind("", lambda *_: StageResult("passed", "graded"), settles=True)}
-FACT = Evidence("e", "value", "t", "x", "x", "c")
+FACT = Fact("e", "value", "t", "x", "x", "c")
 ASKED = Question("q", "t", "x", "x", ("x",), ("e",), "exact")
 STORE = Listing("s", (Memory("x"),))
 

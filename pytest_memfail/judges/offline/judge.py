@@ -14,7 +14,7 @@ from pytest_memfail.core import (
     UNREAD,
     AnswerKind,
     Claim,
-    Evidence,
+    Fact,
     Kind,
     Listing,
     Memory,
@@ -105,12 +105,12 @@ class OfflineJudge:
         self._stores: WeakKeyDictionary[Listing, Index] = WeakKeyDictionary()
         self._shown: OrderedDict[tuple[tuple[str, ...], tuple[str | None, ...]], Index] = OrderedDict()
 
-    def storage(self, evidence: Evidence, store: Listing) -> StageResult:
+    def storage(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store (paper, section 3.2, permissive)."""
         result = self._storage(evidence, store)
         return self._suite_kinds.offline(evidence, "storage", result, is_empty=not store.memories)
 
-    def _storage(self, evidence: Evidence, store: Listing) -> StageResult:
+    def _storage(self, evidence: Fact, store: Listing) -> StageResult:
         if self._suite_kinds.has_finder(evidence):
             return self._suite_kinds.storage(evidence, store)
         finding = self._of_store(evidence, store)
@@ -122,12 +122,12 @@ class OfflineJudge:
         reason = finding.reason if finding.name == "kept" else "some version of it is stored"
         return _result(finding, "passed", 1 - absent, reason)
 
-    def summary(self, evidence: Evidence, store: Listing) -> StageResult:
+    def summary(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
         result = self._summary(evidence, store)
         return self._suite_kinds.offline(evidence, "summary", result, is_empty=not store.memories)
 
-    def _summary(self, evidence: Evidence, store: Listing) -> StageResult:
+    def _summary(self, evidence: Fact, store: Listing) -> StageResult:
         if self._suite_kinds.has_finder(evidence):
             return self._suite_kinds.summary(evidence, store)
         finding = self._of_store(evidence, store)
@@ -139,7 +139,7 @@ class OfflineJudge:
 
     def retrieval(
         self,
-        evidence: Evidence,
+        evidence: Fact,
         question: Question,  # noqa: ARG002 - the protocol's; what is needed of a fact is in the evidence
         shown: Sequence[Memory],
     ) -> StageResult:
@@ -147,7 +147,7 @@ class OfflineJudge:
         result = self._retrieval(evidence, shown)
         return self._suite_kinds.offline(evidence, "retrieval", result, is_empty=not shown)
 
-    def _retrieval(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
+    def _retrieval(self, evidence: Fact, shown: Sequence[Memory]) -> StageResult:
         if self._suite_kinds.has_finder(evidence):
             return self._suite_kinds.retrieval(evidence, shown)
         claim = claim_of(evidence, self.protocol)
@@ -168,7 +168,7 @@ class OfflineJudge:
             return _ungraded(finding)
         return _result(finding, "failed", 1 - finding.believed.kept)
 
-    def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
+    def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge the option letter, or by the suite's grader; other free text stays ungraded (paper, section 4)."""
         if reply is None:
             return NO_REPLY
@@ -184,27 +184,25 @@ class OfflineJudge:
         """Return whether the reply is graded even if a fact failed: an option letter, or an answer with an exact grader."""
         return self._suite_kinds.settles(question)
 
-    def logits(
-        self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None = None
-    ) -> tuple[float, float]:
+    def logits(self, evidence: Fact, store: Sequence[str], shown: Sequence[str] | None = None) -> tuple[float, float]:
         """Return the model's log odds for a store, or memories shown from it: that the fact is kept, and that it is
         absent if not kept.
         """
         found = self._features(evidence, store, shown)
         return self._model.logits([found[name] for name in self._model.features])
 
-    def explained(self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None = None) -> list[str]:
+    def explained(self, evidence: Fact, store: Sequence[str], shown: Sequence[str] | None = None) -> list[str]:
         """Return a line per decisive feature: change of the probability, name, value, meaning."""
         return strongest_lines(self._model, self._features(evidence, store, shown))
 
-    def _features(self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None) -> dict[str, float]:
+    def _features(self, evidence: Fact, store: Sequence[str], shown: Sequence[str] | None) -> dict[str, float]:
         reading = read_claim(claim_of(evidence, self.protocol))
         match = Match(reading, Index(store))
         return features_of(match if shown is None else Match(reading, Index(shown), is_shown=True, store=match))
 
     # -- finding -----------------------------------------------------------------------------------------------------
 
-    def _of_store(self, evidence: Evidence, store: Listing) -> Finding:
+    def _of_store(self, evidence: Fact, store: Listing) -> Finding:
         index = self._stores.get(store)
         if index is None:
             memories = store.memories
@@ -289,7 +287,7 @@ class OfflineJudge:
         return Finding("damaged", believed, reason, entries, found, missing or _needs(claim), label)
 
 
-def closest(evidence: Evidence, texts: Sequence[str], number: int) -> list[int]:
+def closest(evidence: Fact, texts: Sequence[str], number: int) -> list[int]:
     """Return the indices of the texts closest to a fact, closest first."""
     match = Match(read_claim(claim_of(evidence)), Index(texts))
     return list(dict.fromkeys(candidate.entry for candidate in match.candidates))[:number]

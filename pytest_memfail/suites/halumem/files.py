@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pytest_memfail.core import RowError
-from pytest_memfail.reading import JsonRow, read_json_rows, short
+from pytest_memfail.rows import JsonRow, read_json_rows, short
 
 NAME: Final = "halumem"
 TYPES: Final = ("Persona Memory", "Event Memory", "Relationship Memory")

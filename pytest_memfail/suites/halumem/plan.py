@@ -15,7 +15,7 @@ from pytest_memfail.core import (
     REASONING_ERROR,
     SUMMARY_ERROR,
     Conversation,
-    Evidence,
+    Fact,
     Ingest,
     Message,
     Probe,
@@ -24,7 +24,7 @@ from pytest_memfail.core import (
     StorePlan,
     Task,
 )
-from pytest_memfail.reading import JsonRow, digest, numbered
+from pytest_memfail.rows import JsonRow, digest, numbered
 from pytest_memfail.suites.halumem.files import NAME, Item, Point, Session, User
 
 K: Final = 20
@@ -42,7 +42,7 @@ def task_of(
     The published code searches only for updates that name an earlier point; under `paper` the others are points. It judges
     points by what their session added to the store, as `paper` does.
     """
-    evidence: dict[str, Evidence] = {}
+    evidence: dict[str, Fact] = {}
     stores = []
     for row in rows:
         plan = _Plan(row.value, str(path), row.line, paper)
@@ -69,7 +69,7 @@ class _Plan:
     file: str
     line: int
     paper: bool
-    evidence: dict[str, Evidence] = field(default_factory=dict)
+    evidence: dict[str, Fact] = field(default_factory=dict)
     conversations: list[Conversation] = field(default_factory=list)
     stated: dict[str, str] = field(default_factory=dict)
     """Content of a point to the evidence of the first point with that content."""
@@ -168,7 +168,7 @@ class _Plan:
         Its source is the dialogue of its session, because points are paraphrases: a store that keeps every message has only the
         words of the dialogue.
         """
-        found = Evidence(
+        found = Fact(
             id=f"{self.user.uuid}.{name}",
             kind=f"memory_{self._kind(point)}",
             task=NAME,

@@ -32,7 +32,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class NumberedFact:
     """The fact that a question needs, and the facts about the same thing with another value."""
 
     line: Line
@@ -73,7 +73,7 @@ class FactList:
         wrong = ((line.number, first + at) for at, line in enumerate(self.lines) if line.number != first + at)
         return next(wrong, None)
 
-    def ending_in(self, golds: Sequence[str]) -> Iterator[Fact]:
+    def ending_in(self, golds: Sequence[str]) -> Iterator[NumberedFact]:
         """Yield the facts whose value is one of the golds, in the order of their numbers, with their rivals."""
         for gold in golds:
             value = _bare(gold)
@@ -81,9 +81,9 @@ class FactList:
                 line = self.lines[at]
                 if _bare(line.text).endswith(f" {value}"):
                     beginning, *own = line.text.rsplit(" ", value.count(" ") + 1)
-                    yield Fact(line, beginning, " ".join(own), tuple(self._rivals(beginning, value)))
+                    yield NumberedFact(line, beginning, " ".join(own), tuple(self._rivals(beginning, value)))
 
-    def asked(self, question: str, golds: Sequence[str]) -> Fact | None:
+    def asked(self, question: str, golds: Sequence[str]) -> NumberedFact | None:
         """Return the fact that a question asks for: one that ends in a gold, is about the same name, and has the same relation.
 
         Names are compared by whole words in their order. Among facts about the name, the one whose relation has most words in
@@ -92,7 +92,7 @@ class FactList:
         found = [(fit, fact) for fact in self.ending_in(golds) if (fit := self._fit(question, fact)) is not None]
         return max(found, key=lambda one: (*one[0], one[1].line.number), default=(None, None))[1]
 
-    def _fit(self, question: str, fact: Fact) -> tuple[bool, float] | None:
+    def _fit(self, question: str, fact: NumberedFact) -> tuple[bool, float] | None:
         """Return whether a question spells the name as the fact does, and how far their relations agree; None for another name."""
         asked = [word for word in question.split() if word.strip(_EDGES)]
         given, runs = _words(question), subjects_of(fact.beginning)
@@ -108,7 +108,7 @@ class FactList:
                     fits.append((exact and not number, _agreement(content(_without(fact.beginning, name)), rest)))
         return max(fits, default=None)
 
-    def _is_longer(self, asked: list[str], given: list[str], start: int, end: int, fact: Fact) -> bool:
+    def _is_longer(self, asked: list[str], given: list[str], start: int, end: int, fact: NumberedFact) -> bool:
         """Return whether a name in a question is part of a longer name, which the fact does not have: "Blade Runner 2049"."""
         for first, last, at in ((start - 1, end, start - 1), (start, end + 1, end)):
             if not 0 <= at < len(given) or given[at] in STOP_WORDS:
@@ -120,7 +120,7 @@ class FactList:
                 return True
         return False
 
-    def holding(self, golds: Sequence[str]) -> list[Fact]:
+    def holding(self, golds: Sequence[str]) -> list[NumberedFact]:
         """Return the facts that end in a gold and are not replaced; if all are replaced, return all of them."""
         found = list(self.ending_in(golds))
         return [fact for fact in found if fact.is_latest] or found

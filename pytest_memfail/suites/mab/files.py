@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_memfail.core import RowError, UsageError
-from pytest_memfail.reading import JsonRow, digest, numbered, read_json_rows, read_row_again, row_faults
+from pytest_memfail.rows import JsonRow, digest, numbered, read_json_rows, read_row_again, row_faults
 
 NAME: Final = "mab"
 RETRIEVAL: Final = "mab_retrieval"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Question, StageResult
+from pytest_memfail.core import AnswerKind, Fact, Found, Kind, Question, StageResult
 from pytest_memfail.grading import content, sentences
 from pytest_memfail.suites.mab.facts import subjects_of
 from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, label_match, norm, substring_match
@@ -112,7 +112,7 @@ def _index(texts: tuple[str, ...]) -> Statements:
 # -- finders -----------------------------------------------------------------------------------------------------------
 
 
-def find_fact(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_fact(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find a fact, and check that no replaced value of the same subject appears to be newer.
 
     The number of the fact shows that it is the newest. Without a number, the later statement is newer.
@@ -136,7 +136,7 @@ def find_fact(evidence: Evidence, texts: Sequence[str]) -> Found:
     return Found(True, False, reason, entries, (value,), STALE)
 
 
-def find_last(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_last(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find any of the facts that may end a chain."""
     index, value = _index(tuple(texts)), evidence.value or ""
     for fact in evidence.telling:
@@ -146,7 +146,7 @@ def find_last(evidence: Evidence, texts: Sequence[str]) -> Found:
     return Found(False, False, "no fact has the answer as its value", missing=(value,))
 
 
-def find_string(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_string(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find an answer as a string; the sentence around it is not checked."""
     wanted = [f" {words} " for gold in evidence.telling if (words := _plain(gold))]
     entries = tuple(at for at, text in enumerate(texts) if any(gold in f" {_plain(text)} " for gold in wanted))
@@ -204,7 +204,7 @@ def particulars(turn: str) -> frozenset[str]:
     return frozenset(word for name in names for word in _words(name) if word not in _PRONOUNS)
 
 
-def find_turn(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_turn(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find a turn by its words; it is faithful if its numbers and names are kept."""
     index, wanted = _turns(tuple(texts)), _words(evidence.source)
     entries = tuple(index.relied_on(evidence.source))
@@ -226,7 +226,7 @@ def _result(question: Question, reply: str, *, right: bool, label: str | None = 
     return StageResult("failed", reason, missing=question.gold[:1], confidence=1.0, label=label)
 
 
-def grade_substring(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:
+def grade_substring(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:
     """Pass an answer with a gold as a substring; label an answer with a replaced value."""
     said = answer_in(reply)
     replaced = [value for fact in evidence for value in fact.stale_values]
@@ -234,17 +234,17 @@ def grade_substring(question: Question, evidence: Sequence[Evidence], reply: str
     return _result(question, reply, right=substring_match(question.gold, said), label=label)
 
 
-def grade_exact(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+def grade_exact(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer that is a gold."""
     return _result(question, reply, right=exact_match(question.gold, answer_in(reply)))
 
 
-def grade_label(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+def grade_label(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer whose first line is the label."""
     return _result(question, reply, right=label_match(question.gold, answer_in(reply)))
 
 
-def grade_titles(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+def grade_titles(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Score a list of titles by Recall@5; one right title among the first five passes."""
     answer = answer_in(reply)
     score = recall(question.keys["titles"], question.gold, answer)
@@ -254,7 +254,7 @@ def grade_titles(question: Question, evidence: Sequence[Evidence], reply: str) -
     return StageResult("passed" if score else "failed", reason, missing=missing, confidence=1.0, score=score)
 
 
-def grade_events(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+def grade_events(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer that repeats all golds."""
     return _result(question, reply, right=has_all(question.gold, answer_in(reply)))
 

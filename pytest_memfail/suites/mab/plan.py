@@ -14,7 +14,7 @@ from pytest_memfail.core import (
     NOT_STORED,
     REASONING_ERROR,
     Conversation,
-    Evidence,
+    Fact,
     Ingest,
     Message,
     Probe,
@@ -23,9 +23,9 @@ from pytest_memfail.core import (
     StorePlan,
     Task,
 )
-from pytest_memfail.reading import JsonRow, digest
+from pytest_memfail.rows import JsonRow, digest
 from pytest_memfail.suites.mab.chunks import chunks_of
-from pytest_memfail.suites.mab.facts import Fact, FactList, names_in
+from pytest_memfail.suites.mab.facts import FactList, NumberedFact, names_in
 from pytest_memfail.suites.mab.files import FORGETTING, LEARNING, NAME, RETRIEVAL, UNDERSTANDING, Row, read_context
 from pytest_memfail.suites.mab.kinds import find_turn
 from pytest_memfail.suites.mab.paper_layout import chunks_of_paper, exchange
@@ -106,7 +106,7 @@ def task_of(
     by_store: dict[str, list[Origin]] = {}
     for origin in origins:
         by_store.setdefault(origin.value.store, []).append(origin)
-    evidence: dict[str, Evidence] = {}
+    evidence: dict[str, Fact] = {}
     stores = []
     for store, asked in by_store.items():
         plan = _Plan(store, asked, chunk, titles, is_paper)
@@ -158,7 +158,7 @@ class _Plan:
     chunk: int | None
     titles: Titles | None = None
     is_paper: bool = False
-    evidence: dict[str, Evidence] = field(default_factory=dict)
+    evidence: dict[str, Fact] = field(default_factory=dict)
     conversations: list[Conversation] = field(default_factory=list)
     facts: FactList | None = None
     plain: list[str] = field(default_factory=list)
@@ -229,16 +229,16 @@ class _Plan:
             return REGISTER.format(text)
         return f"{text}\n{form}" if form and family is not None and family.answer in WHOLE else text
 
-    def _stratum(self, at: int, row: Row, found: Sequence[Evidence]) -> str:
+    def _stratum(self, at: int, row: Row, found: Sequence[Fact]) -> str:
         if row.part.startswith("sh_"):
             return ("replaced" if found[0].stale_values else "alone") if found else ""
         return row.question_type(at)
 
-    def _evidence(self, at: int, name: str, row: Row, question: str, golds: Sequence[str]) -> list[Evidence]:
+    def _evidence(self, at: int, name: str, row: Row, question: str, golds: Sequence[str]) -> list[Fact]:
         """Return the evidence of a question; empty if the data does not say what it needs."""
         if self.facts is None:
             turns = [self._turn(f"{name}-{number}", question, turn) for number, turn in enumerate(row.turns(at))]
-            found: Sequence[Evidence | None] = turns or [self._string(name, question, golds)]
+            found: Sequence[Fact | None] = turns or [self._string(name, question, golds)]
         elif row.part.startswith("sh_"):
             fact = self.facts.asked(question, golds)
             found = [self._fact(name, question, fact) if fact else None]
@@ -246,15 +246,15 @@ class _Plan:
             found = [self._last(name, question, self.facts.holding(golds))]
         return [fact for fact in found if fact is not None]
 
-    def _turn(self, name: str, question: str, turn: str) -> Evidence | None:
+    def _turn(self, name: str, question: str, turn: str) -> Fact | None:
         """Return the evidence for a turn of a chat that carries an answer; None if the context does not contain it."""
-        fact = Evidence(f"{self.store}.{name}", "turn", RETRIEVAL, turn, turn, "", asked=question)
+        fact = Fact(f"{self.store}.{name}", "turn", RETRIEVAL, turn, turn, "", asked=question)
         held = find_turn(fact, [conversation.text for conversation in self.conversations])
         return replace(fact, conversation_id=self.conversations[held.entries[0]].id) if held.present else None
 
-    def _fact(self, name: str, question: str, fact: Fact) -> Evidence:
+    def _fact(self, name: str, question: str, fact: NumberedFact) -> Fact:
         replaced = [line for line, _ in fact.replaced]
-        return Evidence(
+        return Fact(
             id=f"{self.store}.{name}",
             kind="numbered_fact",
             task=FORGETTING,
@@ -270,10 +270,10 @@ class _Plan:
             history=tuple(dict.fromkeys(self.homes[line.number] for line in replaced)),
         )
 
-    def _last(self, name: str, question: str, facts: Sequence[Fact]) -> Evidence | None:
+    def _last(self, name: str, question: str, facts: Sequence[NumberedFact]) -> Fact | None:
         if not facts:
             return None
-        return Evidence(
+        return Fact(
             id=f"{self.store}.{name}",
             kind="last_fact",
             task=FORGETTING,
@@ -286,14 +286,14 @@ class _Plan:
             asked=question,
         )
 
-    def _string(self, name: str, question: str, golds: Sequence[str]) -> Evidence | None:
+    def _string(self, name: str, question: str, golds: Sequence[str]) -> Fact | None:
         """Return the evidence for an answer as a string; None if it is too short, or if no chunk contains it."""
         # an answer that chooses an option repeats its letter
         golds = [_OPTION.sub("", gold) for gold in golds]
         wanted = [gold for gold in golds if len(norm(gold)) >= SHORTEST and norm(gold) not in ("yes", "no")]
         for conversation, text in zip(self.conversations, self.plain, strict=False):
             if any(f" {norm(gold)} " in text for gold in wanted):
-                return Evidence(
+                return Fact(
                     id=f"{self.store}.{name}",
                     kind="gold_string",
                     task=self.origins[0].value.family.task if self.origins[0].value.family else "",

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_memfail.core import Asker, Evidence, Question, StageResult
+from pytest_memfail.core import Asker, Fact, Question, StageResult
 from pytest_memfail.grading import f1, sentences
 from pytest_memfail.suites.mab.scores import answer_in
 
@@ -46,14 +46,14 @@ class Numbers(_Reply):
     numbers: list[int]
 
 
-def grade_empty(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_empty(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Fail an empty summary, and leave all others to the model."""
     if answer_in(reply):
         return None
     return StageResult("failed", "the reply is empty", confidence=1.0, score=0.0)
 
 
-async def ask_summary(asker: Asker, question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+async def ask_summary(asker: Asker, question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Return fluency times F1 of precision and recall, by three calls (arXiv 2507.05257, appendix A.3.2)."""
     points, summary = question.keys.get("points", ()), answer_in(reply)
     if not points:

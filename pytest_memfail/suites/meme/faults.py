@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_memfail.core import RowError, SuiteFault
 from pytest_memfail.grading import fold
-from pytest_memfail.reading import JsonRow, short
+from pytest_memfail.rows import JsonRow, short
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Block, Episode, read_episodes
 from pytest_memfail.suites.meme.plan import CREDITED
 from pytest_memfail.suites.places import elsewhere, states

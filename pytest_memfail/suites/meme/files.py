@@ -11,9 +11,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from pytest_memfail.core import RowError, json_of
+from pytest_memfail.core import (
+    RowError,
+    json_of,
+)
 from pytest_memfail.grading import fold, marks_removal, sentences
-from pytest_memfail.reading import JsonRow, read_json_rows, short
+from pytest_memfail.rows import JsonRow, read_json_rows, short
 from pytest_memfail.suites.places import states
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]
@@ -108,7 +111,7 @@ class Edge(_Model):
     pattern: Loose = ""
 
 
-class Fact(_Model):
+class EpisodeFact(_Model):
     """What a session states about an entity."""
 
     entity: str
@@ -138,7 +141,7 @@ class Session(_Model):
     type: Loose = "evidence"
     timestamp: Time
     conversation: list[Turn] = Field(min_length=1)
-    gold_facts: list[Fact] | None = None
+    gold_facts: list[EpisodeFact] | None = None
 
     @property
     def is_filler(self) -> bool:
@@ -146,7 +149,7 @@ class Session(_Model):
         return self.type.casefold() == "filler"
 
     @property
-    def facts(self) -> Sequence[Fact]:
+    def facts(self) -> Sequence[EpisodeFact]:
         """Return the facts that the session states."""
         return self.gold_facts or ()
 
@@ -170,7 +173,7 @@ class Session(_Model):
         parts = re.findall(r"[a-z0-9]+", fold(value))
         return max(parts, key=len, default="").removesuffix("s") in self.folded
 
-    def turn_of(self, fact: Fact, *, is_removal: bool = False) -> str:
+    def turn_of(self, fact: EpisodeFact, *, is_removal: bool = False) -> str:
         """Return the message of the user that states a fact.
 
         The number of a turn may count from 0 or from 1, over all turns or over the user's alone. So this returns the closest message
@@ -243,7 +246,7 @@ class Episode(_Model):
     before_questions: Block
     after_questions: Block
 
-    def facts(self, until: int) -> list[tuple[int, Fact]]:
+    def facts(self, until: int) -> list[tuple[int, EpisodeFact]]:
         """Return the facts stated up to a session (from 0, inclusive), each with its session."""
         return [(at, fact) for at, session in enumerate(self.sessions[: until + 1]) for fact in session.facts]
 

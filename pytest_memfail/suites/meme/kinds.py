@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Question, StageResult
+from pytest_memfail.core import AnswerKind, Fact, Found, Kind, Question, StageResult
 from pytest_memfail.grading import (
     Entries,
     Hit,
@@ -54,7 +54,7 @@ CONDITIONS: Final = frozenset("if should when whenever once unless day".split())
 # -- finders -------------------------------------------------------------------------------------------------------------
 
 
-def find_value(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_value(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find a value of an entity; a later value of it must not be stated as current beside it."""
     entries, value = entries_of(texts), evidence.value or ""
     hits = [hit for hit in entries.hits(value) if not _of_another(evidence, entries, hit)]
@@ -68,7 +68,7 @@ def find_value(evidence: Evidence, texts: Sequence[str]) -> Found:
     return Found(True, False, f"the value stands beside a later one, stated as current: {other}", (hits[0].entry,))
 
 
-def find_verbatim(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_verbatim(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find a text verbatim."""
     entries, value = entries_of(texts), evidence.value or ""
     if places := entries.verbatim(value):
@@ -77,7 +77,7 @@ def find_verbatim(evidence: Evidence, texts: Sequence[str]) -> Found:
     return replace(found, reason="the text is there, but not to the letter") if found.present else found
 
 
-def find_order(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_order(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find the order of the values of an entity.
 
     The order is that of the store or of one entry that names them all, or follows from words such as "now" and "before".
@@ -102,7 +102,7 @@ def find_order(evidence: Evidence, texts: Sequence[str]) -> Found:
     return Found(True, False, "the values are there in another order", relied, (evidence.value or "",))
 
 
-def find_change(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_change(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find the new value of the root; a condition that only names the value does not count."""
     entries, value = entries_of(texts), evidence.value or ""
     if (drawn := _drawn(evidence, entries)) is not None:
@@ -129,7 +129,7 @@ def find_change(evidence: Evidence, texts: Sequence[str]) -> Found:
     return _absent(evidence, entries, f"nothing states that it became {value}")
 
 
-def find_dependency(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_dependency(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find a value together with the condition that it depends on."""
     entries, value = entries_of(texts), evidence.value or ""
     if (drawn := _drawn(evidence, entries)) is not None:
@@ -155,7 +155,7 @@ def find_dependency(evidence: Evidence, texts: Sequence[str]) -> Found:
     return Found(True, False, "the value is stated without its condition", (hits[0].entry,), missing)
 
 
-def find_deletion(evidence: Evidence, texts: Sequence[str]) -> Found:
+def find_deletion(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find that a value is gone, or that the store records the request to forget it."""
     entries = entries_of(texts)
     stated = [hit.entry for value in evidence.stale_values for hit in entries.hits(value)]
@@ -176,7 +176,7 @@ def _is_condition(clause: str, value: str, depends_on: frozenset[str]) -> bool:
     return start is not None and not depends_on & set(said[start:at])
 
 
-def _request(evidence: Evidence, entries: Entries) -> int | None:
+def _request(evidence: Fact, entries: Entries) -> int | None:
     """Return the last entry that records the request to forget the value."""
     subject = content(evidence.subject or "")
     topic = {word for word in content(evidence.text) if not marks_removal(word)} - {"user", "ask", "asked"}
@@ -192,7 +192,7 @@ def _request(evidence: Evidence, entries: Entries) -> int | None:
     return found
 
 
-def _drawn(evidence: Evidence, entries: Entries) -> Found | None:
+def _drawn(evidence: Fact, entries: Entries) -> Found | None:
     """Return where the store states the derived value as current, if it does.
 
     Sentences of the conversations themselves about the value only state its rule.
@@ -221,13 +221,13 @@ def _without_reason(sentence: str) -> str:
     return _REMARK.sub(" ", sentence)
 
 
-def _of_another(evidence: Evidence, entries: Entries, hit: Hit) -> bool:
+def _of_another(evidence: Fact, entries: Entries, hit: Hit) -> bool:
     """Return whether the clause of a hit gives the value to somebody of whom the fact does not speak."""
     told = f"{evidence.text} {evidence.source} {evidence.subject or ''} {evidence.value or ''}"
     return marks_other(entries.clause(hit)) and not marks_other(told)
 
 
-def _part(evidence: Evidence, entries: Entries) -> Found:
+def _part(evidence: Fact, entries: Entries) -> Found:
     """Return the place where most of a value's words are close together, or fewer beside words of what it is of."""
     value = evidence.value or ""
     topic = content(f"{evidence.subject or ''} {evidence.source}") - content(value)
@@ -244,7 +244,7 @@ def _part(evidence: Evidence, entries: Entries) -> Found:
     return Found(False, False, "nothing states the value", missing=(value,))
 
 
-def _absent(evidence: Evidence, entries: Entries, reason: str) -> Found:
+def _absent(evidence: Fact, entries: Entries, reason: str) -> Found:
     """Return that a fact is missing, and whether the value before the change is there."""
     stale = [hit.entry for value in evidence.stale_values for hit in entries.hits(value)]
     missing = (evidence.value or "",)
@@ -266,7 +266,7 @@ def _gold(question: Question) -> list[str]:
     return list(question.keys.get("values") or question.gold)
 
 
-def grade_all(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_all(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Pass a reply with all values and no other value of the entity; fail a reply without a word of any."""
     values, others = _gold(question), question.keys.get("others", ())
     missing = [value for value in values if not (contains(value, reply) or verbatim(value, reply))]
@@ -278,13 +278,13 @@ def grade_all(question: Question, evidence: Sequence[Evidence], reply: str) -> S
     return None
 
 
-def grade_recall(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_recall(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Decide whether the reply contains the text verbatim, ignoring case and line breaks."""
     missing = [value for value in _gold(question) if not verbatim(value, reply)]
     return _failed("the reply does not have it to the letter", missing=missing) if missing else _passed("to the letter")
 
 
-def grade_tracking(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_tracking(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Decide whether the reply names all values in their order.
 
     A reply that names all of them in another order is left open, because it may explain the order ("now Y; before that X").
@@ -297,7 +297,7 @@ def grade_tracking(question: Question, evidence: Sequence[Evidence], reply: str)
     return _failed(f"the reply names at most {run} of {len(steps)} values in their order", missing=steps)
 
 
-def grade_cascade(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_cascade(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Fail the value before the change; pass the new value if it is alone and without a hedge."""
     if contains(question.keys["old"], reply):
         return _failed(f"the reply has the value before the change: {question.keys['old']}", STALE)
@@ -306,14 +306,14 @@ def grade_cascade(question: Question, evidence: Sequence[Evidence], reply: str) 
     return None
 
 
-def grade_absence(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_absence(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Fail the old value without a word of doubt."""
     if contains(question.keys["old"], reply) and not is_doubtful(reply):
         return _failed(f"the reply has the value before the change, without doubt: {question.keys['old']}", STALE)
     return None
 
 
-def grade_deletion(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:
+def grade_deletion(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:
     """Fail the deleted value."""
     old = [question.keys["old"], *(value for fact in evidence for value in fact.stale_values)]
     if any(names(value, reply) or verbatim(value, reply) for value in old):

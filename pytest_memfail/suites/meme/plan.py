@@ -14,7 +14,7 @@ from pytest_memfail.core import (
     NOT_STORED,
     REASONING_ERROR,
     Conversation,
-    Evidence,
+    Fact,
     Ingest,
     Message,
     Probe,
@@ -33,8 +33,8 @@ from pytest_memfail.grading import (
     sentences,
     words,
 )
-from pytest_memfail.reading import JsonRow, digest
-from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type
+from pytest_memfail.rows import JsonRow, digest
+from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, EpisodeFact, Item, Type
 from pytest_memfail.suites.places import states
 
 NAME: Final = "meme"
@@ -65,7 +65,7 @@ class Statement:
 
 def task_of(rows: Sequence[JsonRow[Episode]], path: Path, sha: str, variant: str, licence: str) -> Task:
     """Return the task with one store per episode."""
-    evidence: dict[str, Evidence] = {}
+    evidence: dict[str, Fact] = {}
     stores = []
     for row in rows:
         plan = _Plan(row.value, str(path), row.line)
@@ -91,7 +91,7 @@ class _Plan:
     episode: Episode
     file: str
     line: int
-    evidence: dict[str, Evidence] = field(default_factory=dict)
+    evidence: dict[str, Fact] = field(default_factory=dict)
     conversations: list[Conversation] = field(default_factory=list)
     ids: dict[str, list[str]] = field(default_factory=dict)
     """Entity to the ids of the questions about it before the change."""
@@ -159,23 +159,23 @@ class _Facts:
 
     # -- the parts ---------------------------------------------------------------------------------------------------
 
-    def before(self) -> Iterator[Evidence]:
+    def before(self) -> Iterator[Fact]:
         """Yield the value of each entity; a value that follows from a rule later does not count yet."""
         for entity in self.item.entity:
             for value in self._values(entity):
                 yield self._value(entity, value, siblings=self._others(entity, value))
 
-    def recall(self) -> Iterator[Evidence]:
+    def recall(self) -> Iterator[Fact]:
         """Yield the text that must be kept verbatim."""
         for entity in self.item.entity:
             for value in self._values(entity):
                 yield self._value(entity, value, kind="verbatim")
 
-    def aggregation(self) -> Iterator[Evidence]:
+    def aggregation(self) -> Iterator[Fact]:
         """Yield one value per entity."""
         return self.before()
 
-    def tracking(self) -> Iterator[Evidence]:
+    def tracking(self) -> Iterator[Fact]:
         """Yield one value per step, and their order."""
         for entity in self.item.entity:
             steps = self._values(entity)
@@ -194,7 +194,7 @@ class _Facts:
                 siblings=tuple(steps),
             )
 
-    def deletion(self) -> Iterator[Evidence]:
+    def deletion(self) -> Iterator[Fact]:
         """Yield the request to forget the value."""
         for entity in self.item.entity:
             statement = self._request(entity)
@@ -210,7 +210,7 @@ class _Facts:
                 taken_back=True,
             )
 
-    def cascade(self) -> Iterator[Evidence]:
+    def cascade(self) -> Iterator[Fact]:
         """Yield the change of the root, and the rule of each dependency between the root and the entity.
 
         A store that states the new value as current holds all of them, because some systems derive the new value when
@@ -219,7 +219,7 @@ class _Facts:
         for entity in self.item.entity:
             yield from self._dependencies(entity, self._new(entity), self.episode.old(entity))
 
-    def absence(self) -> Iterator[Evidence]:
+    def absence(self) -> Iterator[Fact]:
         """Yield the change of the root, and the statement that the old value depends on it."""
         for entity in self.item.entity:
             yield from self._dependencies(entity, "", self._lost(entity))
@@ -331,13 +331,13 @@ class _Facts:
         for at, session in enumerate(self.episode.sessions[: self.until + 1]):
             yield from ((at, turn.content) for turn in session.conversation if turn.role == "user")
 
-    def _from_fact(self, at: int, fact: Fact) -> Statement:
+    def _from_fact(self, at: int, fact: EpisodeFact) -> Statement:
         source = self.episode.sessions[at].turn_of(fact)
         return Statement(at, source, fact.fact_text or f"{_words(fact.entity)}: {fact.value}")
 
     # -- evidence ----------------------------------------------------------------------------------------------------
 
-    def _dependencies(self, entity: str, new: str, old: str) -> Iterator[Evidence]:
+    def _dependencies(self, entity: str, new: str, old: str) -> Iterator[Fact]:
         chain = self._chain(entity)
         root, value, statement = self._change(chain[-1])
         now = [new] if new else []
@@ -405,12 +405,12 @@ class _Facts:
         said = (s for session in sessions for s in session.sentences if states(s, value))
         return tuple(dict.fromkeys(said))
 
-    def _value(self, entity: str, value: str, kind: str = "value", siblings: tuple[str, ...] = ()) -> Evidence:
+    def _value(self, entity: str, value: str, kind: str = "value", siblings: tuple[str, ...] = ()) -> Fact:
         return self._evidence(kind, entity, self._find_statement(entity, value), value=value, siblings=siblings)
 
-    def _evidence(self, kind: str, entity: str, statement: Statement, **fields: Any) -> Evidence:
+    def _evidence(self, kind: str, entity: str, statement: Statement, **fields: Any) -> Fact:
         self.made += 1
-        return Evidence(
+        return Fact(
             id=f"{self.episode.episode_id}.{self.question}.{self.made}-{kind}",
             kind=kind,
             task=NAME,
@@ -433,7 +433,7 @@ def _words(entity: str) -> str:
     return entity.replace("_", " ")
 
 
-def _is_rule(fact: Fact) -> bool:
+def _is_rule(fact: EpisodeFact) -> bool:
     return fact.is_noted("rule") or is_hypothetical(fact.fact_text)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Evidence, Question, Task
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Fact, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.row_models import CoexistingRow
@@ -43,7 +43,7 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
         ids = []
         for j, (preference, fact) in enumerate(zip(row.preferences, row.preference_facts, strict=True)):
             ids.append(fact_id := f"{row_id}:{j + 1}")
-            evidence[fact_id] = Evidence(
+            evidence[fact_id] = Fact(
                 id=fact_id,
                 kind="preference",
                 task=name,

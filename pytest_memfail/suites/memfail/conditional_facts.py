@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import SUMMARY_ERROR, Evidence, Question, Task
+from pytest_memfail.core import SUMMARY_ERROR, Fact, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.row_models import ConditionalRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
@@ -40,7 +40,7 @@ def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed
     evidence, questions = {}, []
     for i in asked:
         row, row_id = rows.rows[i], rows.ids[i]
-        evidence[row_id] = Evidence(
+        evidence[row_id] = Fact(
             id=row_id,
             kind="rule",
             task=name,

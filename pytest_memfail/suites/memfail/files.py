@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.reading import read_table
+from pytest_memfail.rows import read_table
 from pytest_memfail.suites.memfail.row_models import MODELS
 
 PUBLISHED: Final = "datasets"

@@ -157,7 +157,7 @@ left out, vaguer or wrong is missing.""",
         gold=("entity", "fact", "said", "question"),
     ),
 }
-"""`point` is a plain statement; the others say more of their facts (`Evidence`)."""
+"""`point` is a plain statement; the others say more of their facts (`Fact`)."""
 
 _OPEN: Final = AnswerKind(
     right="""\

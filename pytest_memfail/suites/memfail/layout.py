@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Final, Literal, TypeVar
 
 from pytest_memfail.core import Conversation, Ingest, Message, Probe, Question, StorePlan
-from pytest_memfail.reading import digest
+from pytest_memfail.rows import digest
 
 Protocol = Literal["ours", "paper"]
 PROTOCOLS: Final = ("ours", "paper")

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import NOT_RETRIEVED, Evidence, Question, Task
+from pytest_memfail.core import NOT_RETRIEVED, Fact, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.row_models import LETTERS, LongHopRow
@@ -56,7 +56,7 @@ def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: in
         ids = []
         for j, fact in enumerate(row.facts):
             ids.append(fact_id := f"{row_id}:{j + 1}")
-            evidence[fact_id] = Evidence(
+            evidence[fact_id] = Fact(
                 id=fact_id,
                 kind="link",
                 task=name,

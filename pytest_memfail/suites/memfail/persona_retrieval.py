@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Evidence, Question, Task
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Fact, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.row_models import PersonaQuestion, PersonaRow
@@ -40,7 +40,7 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
         direct = not asked.is_misleading
         fact_id = rows.ids[i] if protocol == "paper" else question_id
         curated = (row.evidence_details or [[]] * len(row.questions))[j]
-        evidence[fact_id] = Evidence(
+        evidence[fact_id] = Fact(
             id=fact_id,
             kind="persona",
             task=name,

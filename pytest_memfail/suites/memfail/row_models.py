@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pytest_memfail.core import Detail
-from pytest_memfail.reading import HALF, half_character, may_be_cut, place_of
+from pytest_memfail.rows import HALF, half_character, may_be_cut, place_of
 
 Text = Annotated[str, Field(min_length=1)]
 LETTERS = ("A", "B", "C", "D", "E")

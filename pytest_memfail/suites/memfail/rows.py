@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import ValidationError
 
 from pytest_memfail.core import RowError
-from pytest_memfail.reading import Table, digest, read_table, row_faults, slug
+from pytest_memfail.rows import Table, digest, read_table, row_faults, slug
 from pytest_memfail.suites.memfail.row_models import DatedMessage, DetailRow, Row
 
 R = TypeVar("R", bound=Row)

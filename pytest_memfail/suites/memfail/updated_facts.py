@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, time, timezone
 from pathlib import Path
 
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Conversation, Evidence, Message, Question, Task
-from pytest_memfail.reading import digest
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Conversation, Fact, Message, Question, Task
+from pytest_memfail.rows import digest
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.row_models import UpdatedRow
@@ -55,13 +55,13 @@ def _by_date(message: tuple[datetime, str, Conversation]) -> tuple[datetime, str
     return message[:2]
 
 
-def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, int], str]) -> Evidence:
+def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, int], str]) -> Fact:
     row = rows.rows[i]
     said = row.messages[row.fact_index].text
     decoys = () if row.decoy_index is None else (row.messages[row.decoy_index].text,)
     details = tuple(d.detail() for d in row.evidence_details or ())
     taken_back = row.kind == "deletion"
-    return Evidence(
+    return Fact(
         id=rows.ids[i],
         kind="fact",
         task=name,

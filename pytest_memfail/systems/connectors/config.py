@@ -24,8 +24,16 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_memfail.core import UnknownNameError, UsageError, learn_options, one_line, os_reason
-from pytest_memfail.reading import HALF, YamlError, half_character, place_of, read_yaml
+from pytest_memfail.core import (
+    UnknownNameError,
+    UsageError,
+    one_line,
+    os_reason,
+)
+from pytest_memfail.rows import HALF, YamlError, half_character, place_of, read_yaml
+from pytest_memfail.safety import (
+    learn_options,
+)
 from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
 ADDRESS: Final = r"^https?://[^/\x00-\x20\x7f][^\x00-\x20\x7f]*$"

@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, copy_folder
+from pytest_memfail.core import (
+    Conversation,
+    MemorySystemError,
+    SystemContext,
+    copy_folder,
+)
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import FilesMemory

@@ -9,7 +9,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from pytest_memfail.core import MemorySystemError, json_of, one_line
+from pytest_memfail.core import (
+    MemorySystemError,
+    json_of,
+    one_line,
+)
 from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import McpCall, McpMemory
 from pytest_memfail.systems.connectors.processes import Output, leashed, said

@@ -14,7 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import MemorySystemError, json_of, one_line
+from pytest_memfail.core import (
+    MemorySystemError,
+    json_of,
+    one_line,
+)
 
 LEASH: Final = str(Path(__file__).with_name("leash.py"))
 LINE_LIMIT: Final = 64 << 20

@@ -7,7 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, Message, SystemContext, UnknownNameError, UsageError, learn_options
+from pytest_memfail.core import (
+    Conversation,
+    Message,
+    SystemContext,
+    UnknownNameError,
+    UsageError,
+)
+from pytest_memfail.safety import learn_options
 
 PLACES: Final = frozenset({"store", "folder", "base_url"})
 """The id of a store, unique over runs, its private folder, and the address for its model calls."""

@@ -9,7 +9,7 @@ from pytest_memfail.core import (
     CORRECT,
     Conversation,
     Detail,
-    Evidence,
+    Fact,
     Ingest,
     Message,
     Probe,
@@ -34,7 +34,7 @@ EVIDENCE = {
 
 def task_of(kind, text=None, others=(), places=None, **gold):
     text = text or TEXTS[kind]
-    fact = Evidence("f", kind, "t", text, text, "c0", **{**EVIDENCE[kind], **gold})
+    fact = Fact("f", kind, "t", text, text, "c0", **{**EVIDENCE[kind], **gold})
     about = {"condition_met": "no", "category": "soups", "rule_sentences": places}
     question = Question("q", "t", "?", "?", ("gold",), ("f",), "open", metadata=about)
     told = [text, *others, *(f"Bo does thing {i}." for i in range(6))]

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.core import Evidence, Listing, Memory, is_listed, moment_of, wrong_times
+from pytest_memfail.core import Fact, Listing, Memory, is_listed, moment_of, wrong_times
 from pytest_memfail.suites.memfail import updated_facts
 
 DAY = datetime(2024, 3, 11, tzinfo=timezone.utc)
 ROWS = Path(__file__).parents[3] / "datasets" / "updated_facts.csv"
 
 OLD, NEW = "My canoe hangs in the shed at Belford.", "The canoe now hangs in the barn at Corwick."
-MOVED = Evidence(
+MOVED = Fact(
     "e",
     "fact",
     "t",

@@ -5,10 +5,15 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from pytest_memfail.core import MemfailError, escape_controls, one_line
+from pytest_memfail.core import (
+    MemfailError,
+    one_line,
+)
+from pytest_memfail.safety import (
+    escape_controls,
+)
 
 FEW = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 

@@ -6,26 +6,28 @@ import itertools
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from pytest_memfail.core import (
+from pytest_memfail.core import STAGES, VERDICTS, MemfailError, UsageError, one_line
+from pytest_memfail.safety import (
     KNOWN,
-    MemfailError,
-    UsageError,
     learn_options,
     learn_sent,
     mask_known,
     mask_options,
     mask_text,
     mask_values,
-    one_line,
     public,
 )
-from pytest_memfail.core.secret_names import secret_strength
-from pytest_memfail.core.secret_shapes import secret_spans
+from pytest_memfail.safety.secret_names import secret_strength
+from pytest_memfail.safety.secret_shapes import secret_spans
+from pytest_memfail.safety.secrets import NO_SECRETS
 
 FEW = settings(max_examples=60, deadline=None, database=None, derandomize=True)
+
+
+def test_the_words_of_a_record_are_no_secrets():
+    assert {*VERDICTS, *STAGES, "answer"} <= NO_SECRETS
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_memfail.core import (
     Conversation,
-    Evidence,
+    Fact,
     Ingest,
     Message,
     Probe,
@@ -54,9 +54,9 @@ def question(i: int, facts: Sequence[int] | None = None, **changes: Any) -> Ques
     return Question(f"q-{i}", "t", f"ask {i}?", fact(i), ("yes",), needed, changes.pop("kind", "open"), **changes)
 
 
-def evidence(n: int) -> dict[str, Evidence]:
+def evidence(n: int) -> dict[str, Fact]:
     """The expected facts 0 to n - 1."""
-    return {f"e-{i}": Evidence(f"e-{i}", "fact", "t", fact(i), fact(i), f"c-{i}") for i in range(n)}
+    return {f"e-{i}": Fact(f"e-{i}", "fact", "t", fact(i), fact(i), f"c-{i}") for i in range(n)}
 
 
 def plan(n: int) -> tuple[Step, ...]:
@@ -108,15 +108,15 @@ class ExactJudge:
     def __init__(self) -> None:
         self.asked: Counter[tuple[str, str]] = Counter()
 
-    def storage(self, evidence: Evidence, store: Any) -> Any:
+    def storage(self, evidence: Fact, store: Any) -> Any:
         self.asked["storage", evidence.id] += 1
         return PASSED if any(evidence.text in memory.text for memory in store.memories) else FAILED
 
-    def summary(self, evidence: Evidence, store: Any) -> Any:
+    def summary(self, evidence: Fact, store: Any) -> Any:
         self.asked["summary", evidence.id] += 1
         return PASSED
 
-    def retrieval(self, evidence: Evidence, question: Question, shown: Any) -> Any:
+    def retrieval(self, evidence: Fact, question: Question, shown: Any) -> Any:
         self.asked["retrieval", evidence.id] += 1
         return PASSED if any(evidence.text in memory.text for memory in shown) else FAILED
 

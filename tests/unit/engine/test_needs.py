@@ -7,8 +7,7 @@ import threading
 from collections import Counter
 
 import pytest
-from engine_fakes import PASSED, PATIENCE, AsyncStore, ExactJudge, names, question, said
-from engine_fakes import Store as Searched
+from engine_fakes import PASSED, PATIENCE, AsyncStore, ExactJudge, Store as Searched, names, question, said
 
 from pytest_memfail.core import Ingest, Probe, Reply, StageResult, UsageError
 from pytest_memfail.engine import Needed

@@ -10,41 +10,39 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question
+from pytest_memfail.core import Detail, Fact, Listing, Memory, Question
 from pytest_memfail.judges import OfflineJudge
 
 QUESTION = Question("q", "t", "?", "?", ("x",), ("e",), "open", answer_format="text")
 
 
-def rule(entity: str, behavior: str, condition: str, source: str, value: str = "Yes", task: str = "t") -> Evidence:
-    return Evidence(
+def rule(entity: str, behavior: str, condition: str, source: str, value: str = "Yes", task: str = "t") -> Fact:
+    return Fact(
         "e", "rule", task, f"{entity} {behavior} {condition}.", source, "c", entity,
         behavior=behavior, condition=condition, value=value,
     )  # fmt: skip
 
 
-def preference(name: str, source: str, category: str | None = None, siblings: tuple[str, ...] = ()) -> Evidence:
-    return Evidence(
+def preference(name: str, source: str, category: str | None = None, siblings: tuple[str, ...] = ()) -> Fact:
+    return Fact(
         "e", "preference", "t", source, source, "c", preference=name, category=category, siblings=siblings
     )  # fmt: skip
 
 
-def persona(entity: str, source: str, asked: str, value: str | None, telling: tuple[str, ...] = ()) -> Evidence:
-    return Evidence("e", "persona", "t", source, source, "c", entity, value=value, asked=asked, telling=telling)
+def persona(entity: str, source: str, asked: str, value: str | None, telling: tuple[str, ...] = ()) -> Fact:
+    return Fact("e", "persona", "t", source, source, "c", entity, value=value, asked=asked, telling=telling)
 
 
-def link(source: str, first: str, second: str, details: tuple[Detail, ...] = ()) -> Evidence:
-    return Evidence("e", "link", "t", source, source, "c", anchors=(first, second), details=details)
+def link(source: str, first: str, second: str, details: tuple[Detail, ...] = ()) -> Fact:
+    return Fact("e", "link", "t", source, source, "c", anchors=(first, second), details=details)
 
 
-def state(
-    source: str, value: str | None, subject: str, stale: tuple[str, ...] = (), entity: str | None = None
-) -> Evidence:
-    return Evidence("e", "fact", "t", source, source, "c", entity, value=value, subject=subject, stale_values=stale)
+def state(source: str, value: str | None, subject: str, stale: tuple[str, ...] = (), entity: str | None = None) -> Fact:
+    return Fact("e", "fact", "t", source, source, "c", entity, value=value, subject=subject, stale_values=stale)
 
 
-def point(text: str, source: str, entity: str | None = None) -> Evidence:
-    return Evidence("e", "point", "t", text, source, "c", entity)
+def point(text: str, source: str, entity: str | None = None) -> Fact:
+    return Fact("e", "point", "t", text, source, "c", entity)
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Told:
     """An expected fact with stores that may keep it; says nothing about the right verdicts."""
 
     name: str
-    evidence: Evidence
+    evidence: Fact
     reworded: tuple[str, ...]
     damaged: tuple[str, ...]
     people: tuple[str, ...] = ()
@@ -207,7 +205,7 @@ def listing(*entries: str) -> Listing:
     return Listing("s", tuple(Memory(entry) for entry in entries))
 
 
-def verdict(evidence: Evidence, entries: Sequence[str], shown: Sequence[str] | None = None) -> str:
+def verdict(evidence: Fact, entries: Sequence[str], shown: Sequence[str] | None = None) -> str:
     """Return the first stage that fails; everything stored is shown unless `shown` is given."""
     judge, store = OfflineJudge(), listing(*entries)
     if judge.storage(evidence, store).outcome == "failed":

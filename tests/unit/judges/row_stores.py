@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.core import Evidence, Listing, Memory, Question, Task
+from pytest_memfail.core import Fact, Listing, Memory, Question, Task
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks
 
@@ -89,14 +89,14 @@ def build(name: str, rows: str, granularity: str) -> Store:
     return Store(tuple(texts), own, conversations, granularity)
 
 
-def facts(name: str, rows: str, every: int = 1) -> Iterator[tuple[Evidence, Question]]:
+def facts(name: str, rows: str, every: int = 1) -> Iterator[tuple[Fact, Question]]:
     """Return every Nth expected fact of a task with its question."""
     pairs = [(fact, question) for question in task(name, rows).questions for fact in question.evidence]
     for fact, question in pairs[::every]:
         yield task(name, rows).evidence[fact], question
 
 
-def verdict(judge: OfflineJudge, evidence: Evidence, question: Question, store: Listing, shown: list[Memory]) -> str:
+def verdict(judge: OfflineJudge, evidence: Fact, question: Question, store: Listing, shown: list[Memory]) -> str:
     """Return the first stage that fails."""
     if judge.storage(evidence, store).outcome == "failed":
         return "not_stored"

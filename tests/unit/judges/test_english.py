@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import DAYS, MONTHS, NUMBERS, STOP, Token, key_of, plain, tokens_of

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_memfail.judges.offline.english import plain, tokens_of
 from pytest_memfail.judges.offline.numbers import Quantity, quantities

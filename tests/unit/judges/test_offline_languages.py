@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_memfail.core import UNREAD, Detail, Evidence, Listing, Memory, Question, claim_of
+from pytest_memfail.core import UNREAD, Detail, Fact, Listing, Memory, Question, claim_of
 from pytest_memfail.judges.offline import OfflineJudge, is_foreign
 
 QUESTION = Question("q", "custom", "?", "?", (), ("f",), "open")
@@ -133,11 +133,11 @@ ENGLISH = (
 )
 
 
-def fact(said: str, text: str, **fields: object) -> Evidence:
-    return Evidence("f", "fact", "custom", text=text, source=said, conversation_id="c", **fields)  # type: ignore[arg-type]
+def fact(said: str, text: str, **fields: object) -> Fact:
+    return Fact("f", "fact", "custom", text=text, source=said, conversation_id="c", **fields)  # type: ignore[arg-type]
 
 
-def outcomes(evidence: Evidence, *entries: str) -> tuple[str, str, str]:
+def outcomes(evidence: Fact, *entries: str) -> tuple[str, str, str]:
     """The outcomes of storage, summary and retrieval, where every entry is stored and shown."""
     judge, memories = OfflineJudge(), tuple(map(Memory, entries))
     listing = Listing("s", memories)
@@ -212,7 +212,7 @@ JAPANESE = fact(*LANGUAGES["Japanese"][:2])
         (fact("我住在罗马。", "住在罗马。"), ["家在罗马。"], UNGRADED),
     ],
 )  # fmt: skip
-def test_word_for_word_is_a_statement_of_its_own(evidence: Evidence, entries: list[str], outcome: object) -> None:
+def test_word_for_word_is_a_statement_of_its_own(evidence: Fact, entries: list[str], outcome: object) -> None:
     assert outcomes(evidence, "Irgendetwas anderes steht hier auch noch.", *entries) == outcome
 
 

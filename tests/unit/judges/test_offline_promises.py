@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from facts_judged import QUESTION, TOLD, Told, in_stores, listing, persona, rule, state, verdict
 
-from pytest_memfail.core import UNSURE, Evidence, Listing, Question, Reply, StageResult, UsageError
+from pytest_memfail.core import UNSURE, Fact, Listing, Question, Reply, StageResult, UsageError
 from pytest_memfail.judges import OfflineJudge
 
 HERE = Path(__file__).parent
@@ -34,7 +34,7 @@ every_kind = pytest.mark.parametrize("evidence", KINDS.values(), ids=KINDS)
 every_store = pytest.mark.parametrize(("told", "entries"), in_stores())
 
 
-def stages(evidence: Evidence, entries: tuple[str, ...], judge: OfflineJudge | None = None) -> list[StageResult]:
+def stages(evidence: Fact, entries: tuple[str, ...], judge: OfflineJudge | None = None) -> list[StageResult]:
     """Return the results of all stages, with everything stored shown."""
     judge, store = judge or OfflineJudge(), listing(*entries)
     return [
@@ -62,21 +62,21 @@ def stages(evidence: Evidence, entries: tuple[str, ...], judge: OfflineJudge | N
     ],
     ids=["empty", "blank", "words", "one-word", "binary", "surrogates", "right-to-left", "signs"],
 )
-def test_any_text_is_a_store_without_the_fact(evidence: Evidence, text: str) -> None:
+def test_any_text_is_a_store_without_the_fact(evidence: Fact, text: str) -> None:
     for result in stages(evidence, (text,)):
         assert result.outcome == ("ungraded" if text.startswith("שלום") else "failed")  # it may say the fact
         assert result.reason
 
 
 @every_kind
-def test_an_empty_store_fails(evidence: Evidence) -> None:
+def test_an_empty_store_fails(evidence: Fact) -> None:
     judge = OfflineJudge()
     assert judge.storage(evidence, listing()).outcome == "failed"
     assert judge.summary(evidence, listing()).outcome == "failed"
 
 
 @every_kind
-def test_nothing_shown_fails(evidence: Evidence) -> None:
+def test_nothing_shown_fails(evidence: Fact) -> None:
     judge, store = OfflineJudge(), listing(evidence.source)
     assert judge.summary(evidence, store).outcome == "passed"
     assert judge.retrieval(evidence, QUESTION, []) == StageResult("failed", "no memory was shown", confidence=1.0)
@@ -90,7 +90,7 @@ def many_entries() -> tuple[OfflineJudge, Listing]:
 
 
 @every_kind
-def test_the_source_is_found_among_ten_thousand_entries(evidence: Evidence) -> None:
+def test_the_source_is_found_among_ten_thousand_entries(evidence: Fact) -> None:
     judge, store = many_entries()
     assert judge.storage(evidence, store).outcome == "passed"
     assert judge.summary(evidence, store).outcome == "passed"
@@ -127,7 +127,7 @@ def test_a_result_points_to_entries_and_words_that_exist(told: Told, entries: tu
 
 
 @every_kind
-def test_a_failure_says_what_is_missing(evidence: Evidence) -> None:
+def test_a_failure_says_what_is_missing(evidence: Fact) -> None:
     for result in stages(evidence, ("The lift was serviced.",)):
         assert result.outcome == "failed"
         assert result.missing

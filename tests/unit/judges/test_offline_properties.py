@@ -7,10 +7,9 @@ from dataclasses import fields, replace
 
 import pytest
 from facts_judged import BESIDE, STEADY, TOLD, Told, in_stores, verdict
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from pytest_memfail.core import Detail, Evidence
+from pytest_memfail.core import Detail, Fact
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.reading import keys_of
 
@@ -40,7 +39,7 @@ NAMES = ("Dilwyn", "Orlaith", "Aurelio", "Tamsin", "Yorrick", "Anouk", "Zevran",
 """Names that are in no dictionary and in no fact."""
 
 
-def words_of(evidence: Evidence) -> set[str]:
+def words_of(evidence: Fact) -> set[str]:
     """Return the base forms of all words of a fact, including names and listed wordings."""
     texts = [
         evidence.text,
@@ -66,7 +65,7 @@ def words_of(evidence: Evidence) -> set[str]:
     return {key for text in texts if text for key in keys_of(text)}
 
 
-def unrelated(evidence: Evidence) -> list[str]:
+def unrelated(evidence: Fact) -> list[str]:
     """Return the entries of the pool without a word similar to the fact's."""
     mine = words_of(evidence)
     return [
@@ -117,7 +116,7 @@ def test_an_entry_stored_twice_changes_nothing(told: Told, entries: tuple[str, .
         assert verdict(told.evidence, [*entries[:at], entry, *entries[at:]]) == before, entry
 
 
-def renamed(evidence: Evidence, names: dict[str, str]) -> Evidence:
+def renamed(evidence: Fact, names: dict[str, str]) -> Fact:
     """Return the fact with other people in it."""
     changed = {f.name: _other(getattr(evidence, f.name), names) for f in fields(evidence)}
     return replace(evidence, **{name: value for name, value in changed.items() if name not in ("id", "kind", "task")})

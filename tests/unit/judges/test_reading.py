@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from facts_judged import TOLD, Told, link, persona, point, preference, rule, state
 
-from pytest_memfail.core import Detail, Evidence
+from pytest_memfail.core import Detail, Fact
 from pytest_memfail.core.claim import Claim, claim_of
 from pytest_memfail.judges.offline.reading import Reading, keys_of, owner_relation, read_claim
 
@@ -20,11 +20,11 @@ KETTLE = rule(
 every_fact = pytest.mark.parametrize("told", TOLD, ids=lambda told: told.name)
 
 
-def reading(evidence: Evidence, protocol: str = "ours") -> Reading:
+def reading(evidence: Fact, protocol: str = "ours") -> Reading:
     return read_claim(claim_of(evidence, protocol))
 
 
-def said(evidence: Evidence) -> list[str]:
+def said(evidence: Fact) -> list[str]:
     return [statement.text for statement in reading(evidence).said]
 
 
@@ -234,5 +234,5 @@ def test_a_claim_without_parts_is_read_by_its_source() -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "\ud800", "…", "x" * 5000, "the of and"])
 def test_any_text_makes_a_claim(text: str) -> None:
-    evidence = Evidence("e", "point", "t", text, text, "c")
+    evidence = Fact("e", "point", "t", text, text, "c")
     assert isinstance(reading(evidence), Reading)

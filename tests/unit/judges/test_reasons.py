@@ -10,13 +10,12 @@ from functools import cache
 
 import pytest
 import row_stores
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_memfail.calibration import Case, planted_cases, read_cases, shipped_cases, suite_cases
-from pytest_memfail.core import Evidence, FactVerdict, Listing, Memory, Question
+from pytest_memfail.core import Fact, FactVerdict, Listing, Memory, Question
 from pytest_memfail.engine import Grader
-from pytest_memfail.judge_names import kinds_of
+from pytest_memfail.finding.judges import kinds_of
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.offline.english import plain, tokens_of
 from pytest_memfail.suites import MEMFAIL_TASKS, TASK_NAMES, TaskRequest, load_tasks
@@ -81,7 +80,7 @@ def judge() -> OfflineJudge:
 
 
 def facts_of(
-    question: Question, evidence: Sequence[Evidence], listing: Listing, shown: Sequence[Memory]
+    question: Question, evidence: Sequence[Fact], listing: Listing, shown: Sequence[Memory]
 ) -> Iterable[FactVerdict]:
     """The verdicts on the facts of a question, as in a run."""
     with ThreadPoolExecutor(1) as pool:
@@ -161,7 +160,7 @@ def test_made_up_listings(data: st.DataObject) -> None:
 
 
 def test_a_retracted_state_that_the_store_ends_and_nobody_shows() -> None:
-    fact = Evidence(
+    fact = Fact(
         "f", "fact", "t", "I gave up rowing.", "I gave up rowing.", "c", stale_values=("rowing",), taken_back=True,
         subject="sport", earlier="I row every day.",
     )  # fmt: skip

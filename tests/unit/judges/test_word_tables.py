@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from row_stores import PUBLISHED, ROWS
 
-from pytest_memfail.core import Evidence, Task
+from pytest_memfail.core import Fact, Task
 from pytest_memfail.judges.offline.english import plain, tokens_of
 from pytest_memfail.suites import TASK_NAMES, TaskRequest, load_tasks, shipped_data, task_of_rows
 
@@ -59,7 +59,7 @@ def invented() -> dict[str, Task]:
     return {name: task_of_rows(name, rows) for name, rows in found.items() if rows}
 
 
-def phrases_of(evidence: Evidence) -> list[str]:
+def phrases_of(evidence: Fact) -> list[str]:
     """Return the phrases that a table made from rows would hold."""
     fields = (evidence.behavior, evidence.condition, evidence.preference, evidence.subject)
     answer = () if evidence.kind == "persona" else (evidence.value,)

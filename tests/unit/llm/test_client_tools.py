@@ -9,8 +9,7 @@ from llm_asker import Asker, run
 
 from pytest_memfail.core import SEARCHING, ToolCall, UsageError
 from pytest_memfail.llm import ReplyError, ResponseCache, SystemChat
-from pytest_memfail.testing import LocalEndpoint, Reply
-from pytest_memfail.testing import ToolCall as Called
+from pytest_memfail.testing import LocalEndpoint, Reply, ToolCall as Called
 
 TOOL = {"type": "function", "function": {"name": "note", "parameters": {"type": "object", "properties": {}}}}
 CALLING = Reply("", tool_calls=(Called("note", {"text": "tea"}), Called("note", '{"text":')))

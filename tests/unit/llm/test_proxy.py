@@ -22,10 +22,10 @@ import pytest
 from llm_upstream import Upstream, completed
 
 from pytest_memfail.cli import main
-from pytest_memfail.core import KNOWN, mask_known
 from pytest_memfail.hosting.calls import Lane
 from pytest_memfail.llm import BudgetError, CacheMissError, EndpointError, Ledger, Price, Prices, Proxy, ResponseCache
 from pytest_memfail.llm.relay import REFUSED
+from pytest_memfail.safety import KNOWN, mask_known
 from pytest_memfail.testing import Fault, LocalEndpoint
 
 KEY = "sk-of-the-memory-0123456789"

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_memfail.core import Evidence, Listing, Memory, Question
-from pytest_memfail.judge_names import kinds_of
+from pytest_memfail.core import Fact, Listing, Memory, Question
+from pytest_memfail.finding.judges import kinds_of
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.cascade import CascadeJudge
 from pytest_memfail.judges.model import ModelJudge
@@ -25,14 +25,14 @@ Answer = Callable[[dict[str, Any]], Any]
 class Case:
     """One expected fact."""
 
-    evidence: Evidence
+    evidence: Fact
     kept: str
     """Under a label, so that no rule decides it and the model is asked."""
     damaged: str
 
 
-def _evidence(kind: Any, source: str, **gold: Any) -> Evidence:
-    return Evidence("e", kind, gold.pop("task", "t"), gold.pop("text", source), source, "c", **gold)
+def _evidence(kind: Any, source: str, **gold: Any) -> Fact:
+    return Fact("e", kind, gold.pop("task", "t"), gold.pop("text", source), source, "c", **gold)
 
 
 _ESSAY = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Question, StageResult
+from pytest_memfail.core import AnswerKind, Fact, Found, Kind, Question, StageResult
 
 
-def find_word(evidence: Evidence, texts: Any) -> Found:
+def find_word(evidence: Fact, texts: Any) -> Found:
     """Look for the value as a word, and for the first replaced one; faithful without an 'old' beside the value."""
     held = [i for i, text in enumerate(texts) if evidence.value in text]
     if not held:
@@ -18,7 +18,7 @@ def find_word(evidence: Evidence, texts: Any) -> Found:
     return Found(True, not blurred, "the value is there", tuple(held), ("current",) if blurred else ())
 
 
-def find_nothing(evidence: Evidence, texts: Any) -> Found:
+def find_nothing(evidence: Fact, texts: Any) -> Found:
     """Recognise that the replaced value is gone."""
     if kept := tuple(i for i, text in enumerate(texts) if evidence.stale_values[0] in text):
         return Found(False, False, "it is still there", kept, label="leaked")
@@ -50,7 +50,7 @@ ANSWERS = {
     "exact": AnswerKind("", grade_words, settles=True),
 }
 
-COLOUR = Evidence("e", "value", "t", "The door is teal.", "I painted the door teal.", "c", value="teal")
+COLOUR = Fact("e", "value", "t", "The door is teal.", "I painted the door teal.", "c", value="teal")
 REPAINTED = replace(COLOUR, stale_values=("ochre",))
 DELETED = replace(REPAINTED, kind="deletion", value=None, taken_back=True)
 

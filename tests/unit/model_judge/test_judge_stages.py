@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from model_judge_cases import CASES, block, cascade, listing, question, run, stored
 
-from pytest_memfail.core import Evidence, Memory, Reply, fact_verdict
+from pytest_memfail.core import Fact, Memory, Reply, fact_verdict
 from pytest_memfail.llm import ReplyError
 
 KINDS = sorted(CASES)
@@ -376,7 +376,7 @@ def test_a_cascade_of_two_protocols_is_refused():
     assert "expected the same" in str(run(work).result)
 
 
-TAKEN_BACK = Evidence(
+TAKEN_BACK = Fact(
     "e",
     "fact",
     "t",

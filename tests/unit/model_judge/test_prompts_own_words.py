@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from model_judge_cases import CASES, question
 
-from pytest_memfail.core import Conversation, Detail, Evidence, Memory, Message
+from pytest_memfail.core import Conversation, Detail, Fact, Memory, Message
 from pytest_memfail.judges import prompts
 from pytest_memfail.llm.test_taker import chat_prompt, graded_prompt
 from pytest_memfail.suites import MEMFAIL_ANSWERS, MEMFAIL_KINDS
@@ -33,7 +33,7 @@ def all_prompts():
         for is_composed in (False, True):
             for protocol in ("ours", "paper"):
                 for check in ("stored", "storage", "summary", "retrieval"):
-                    fact = Evidence(
+                    fact = Fact(
                         "e", name, "t", "x", "x", "c", value="y", details=(Detail(("x",)),), is_composed=is_composed
                     )
                     yield prompts.about_entries(check, fact, entries, kind, protocol, question())
@@ -61,7 +61,7 @@ def test_the_criteria_are_short():
     assert longest < 320
 
 
-FULL = Evidence(
+FULL = Fact(
     id="e",
     kind="",
     task="t",

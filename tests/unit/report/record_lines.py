@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_memfail.core import (
-    Evidence,
+    Fact,
     Listing,
     Memory,
     Question,
@@ -62,7 +62,7 @@ def failed(
         "s",
         question,
         5,
-        [Evidence(name, "fact", "t", source, source, "c-1") for name in ids],
+        [Fact(name, "fact", "t", source, source, "c-1") for name in ids],
         trace=Trace(question, 5, memories[:shown], Reply(reply) if reply is not None else None),
         verdict=question_verdict(facts, answer),
         listing=Listing("s", memories),

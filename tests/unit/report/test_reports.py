@@ -19,13 +19,15 @@ from packaging.version import Version
 from recorded_runs import gate, question, store, verdicts, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.core import escape_controls
 from pytest_memfail.records import ErrorRecord, StageRecord
 from pytest_memfail.report.html import PAGE
 from pytest_memfail.report.markdown import plain
 from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
 from pytest_memfail.report.text import costs_by_phase
 from pytest_memfail.results import StoreFigures, summarize
+from pytest_memfail.safety import (
+    escape_controls,
+)
 
 HOSTILE = (
     "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\"> <!-- <script> "

@@ -8,7 +8,7 @@ import pytest
 from made_records import header, question
 
 from pytest_memfail.core import (
-    Evidence,
+    Fact,
     Listing,
     Memory,
     Question,
@@ -190,7 +190,7 @@ def test_a_record_in_a_folder_that_is_not_there_is_refused(tmp_path):
 
 # -- lines ------------------------------------------------------------------------------------------------------------
 
-EVIDENCE = Evidence("e-1", "fact", "t", "Ada bakes.", "Ada bakes when it rains.", "c-1")
+EVIDENCE = Fact("e-1", "fact", "t", "Ada bakes.", "Ada bakes when it rains.", "c-1")
 QUESTION = Question(
     "q-1",
     "t",

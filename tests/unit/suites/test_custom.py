@@ -181,7 +181,7 @@ def test_aliases_that_multiply(tmp_path, monkeypatch):
     lines = "".join(f"  - &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9))
     error = fault_in(tmp_path, f"haystack:\n  - &a0 [x, x]\n{lines}{CASE}")
     assert error.problem == "its aliases (*) repeat more than 100,000 values"
-    monkeypatch.setattr("pytest_memfail.reading.yaml_files.MOST_REPEATED", 0)
+    monkeypatch.setattr("pytest_memfail.rows.yaml_files.MOST_REPEATED", 0)
     assert read(tmp_path, CASE), "without aliases a file may have any size"
 
 

@@ -13,7 +13,7 @@ from row_files import MAKERS, asked, conditional, folder, long_hop, persona, wri
 
 from pytest_memfail.core import (
     Conversation,
-    Evidence,
+    Fact,
     Ingest,
     Message,
     Probe,
@@ -342,7 +342,7 @@ def mid_stream_task() -> Task:
     def probe(*names):
         return Probe(tuple(Question(n, "t", n, n, (), (f"e-{n}",), "open") for n in names))
 
-    evidence = {f"e-{n}": Evidence(f"e-{n}", "fact", "t", n, n, f"c-{n}") for n in ("a", "b", "d")}
+    evidence = {f"e-{n}": Fact(f"e-{n}", "fact", "t", n, n, f"c-{n}") for n in ("a", "b", "d")}
     first = StorePlan("one", (said("c-a"), probe("a"), said("c-b"), probe("b")))
     return Task("t", (), (first, StorePlan("two", (said("c-d"), probe("d")))), evidence, "", "")
 

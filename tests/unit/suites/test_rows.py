@@ -13,7 +13,7 @@ import pytest
 from row_files import MAKERS, as_csv, asked, coexisting, conditional, long_hop, persona, write
 
 from pytest_memfail.core import RowError
-from pytest_memfail.reading import slug
+from pytest_memfail.rows import slug
 from pytest_memfail.suites import TASK_NAMES
 from pytest_memfail.suites.load import MODULES
 from pytest_memfail.suites.memfail.rows import row_faults_of

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_memfail.core import Conversation, Message, UnknownNameError, UsageError
-from pytest_memfail.systems.adapters import ADAPTERS, adapter
-from pytest_memfail.systems.adapters import factory as factories
+from pytest_memfail.systems.adapters import ADAPTERS, adapter, factory as factories
 from pytest_memfail.systems.adapters.outages import Watched
 from pytest_memfail.systems.adapters.texts import sendable, turns_of
 

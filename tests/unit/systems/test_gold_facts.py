@@ -9,7 +9,7 @@ from system_stores import NOWHERE, listed
 
 from pytest_memfail.core import (
     Conversation,
-    Evidence,
+    Fact,
     Ingest,
     MemorySystemError,
     Message,
@@ -33,15 +33,13 @@ def asked(name, query, *evidence, part=""):
 
 
 FACTS = {
-    "old": Evidence("old", "fact", "t", "Ada lives in Turku.", "I live in Turku.", "c-1"),
-    "new": Evidence("new", "fact", "t", "Ada lives in Bergen.", "I moved to Bergen.", "c-2"),
-    "trap": Evidence("trap", "fact", "t", "Ada keeps a llama.", "Llamas spit.", "c-2", is_distractor=True),
-    "order": Evidence(
+    "old": Fact("old", "fact", "t", "Ada lives in Turku.", "I live in Turku.", "c-1"),
+    "new": Fact("new", "fact", "t", "Ada lives in Bergen.", "I moved to Bergen.", "c-2"),
+    "trap": Fact("trap", "fact", "t", "Ada keeps a llama.", "Llamas spit.", "c-2", is_distractor=True),
+    "order": Fact(
         "order", "order", "t", "home, in order: Turku, Bergen", "I live in Turku.\nI moved to Bergen.", "c-2"
     ),
-    "rule": Evidence(
-        "rule", "rule", "t", "Ada bakes if it rains.", "Ada bakes only if it rains.", "c-1", behavior="bakes"
-    ),
+    "rule": Fact("rule", "rule", "t", "Ada bakes if it rains.", "Ada bakes only if it rains.", "c-1", behavior="bakes"),
 }
 WHERE = "Where does Ada live?"
 PLAN = StorePlan(

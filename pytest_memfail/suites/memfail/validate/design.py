@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import json_of
+from pytest_memfail.core import (
+    json_of,
+)
 from pytest_memfail.suites.memfail.row_models import (
     LETTERS,
     CoexistingRow,

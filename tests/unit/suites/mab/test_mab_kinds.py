@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from mab_rows import FACTS, row, write
 
-from pytest_memfail.core import Evidence, Listing, Memory, Reply, SuiteRequest
+from pytest_memfail.core import Fact, Listing, Memory, Reply, SuiteRequest
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.suites.mab import SUITE
@@ -231,7 +231,7 @@ def test_memories_that_a_reply_repeats_are_no_answer(task):
 
 # -- turns of a chat -----------------------------------------------------------------------------------------------------
 
-TURN = Evidence("e", "turn", "t", "", "Ragna found a flat on Eel Lane, number 9. I carried eleven boxes up there.", "c")
+TURN = Fact("e", "turn", "t", "", "Ragna found a flat on Eel Lane, number 9. I carried eleven boxes up there.", "c")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_memfail.authoring import numbered_facts
 from pytest_memfail.core import SuiteRequest, SystemContext
-from pytest_memfail.generate import numbered_facts
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.suites.mab import SUITE, shipped_rows
 from pytest_memfail.suites.mab.facts import FactList

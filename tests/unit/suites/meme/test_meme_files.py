@@ -11,7 +11,7 @@ from episodes import EPISODE, episode, question, write
 from pytest_memfail.core import RowError, SuiteFault, SuiteRequest, UnknownNameError, UsageError
 from pytest_memfail.suites import built_in_suite, choose_suites, suite_in
 from pytest_memfail.suites.meme import SUITE, shipped_episodes
-from pytest_memfail.suites.meme.files import Episode, Fact, Item, Session, read_episodes
+from pytest_memfail.suites.meme.files import Episode, EpisodeFact, Item, Session, read_episodes
 from pytest_memfail.suites.places import states
 
 
@@ -83,7 +83,7 @@ def test_the_turn_is_the_users_that_states_the_value(told):
     contents = ["Hello.", "Hello, is it Feldpay?", "We pay with Feldpay.", "Good.", "Bye."]
     turns = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(contents)]
     session = Session.model_validate({"timestamp": "2023/03/13 (Mon) 09:22", "conversation": turns})
-    assert session.turn_of(Fact(entity="bank", value="Feldpay", conveyed_in_turn=told)) == "We pay with Feldpay."
+    assert session.turn_of(EpisodeFact(entity="bank", value="Feldpay", conveyed_in_turn=told)) == "We pay with Feldpay."
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_a_session_that_states_a_value_may_state_it(value, text):
 def test_a_turn_without_its_value_is_taken_by_its_number():
     turns = [{"role": "user", "content": text} for text in ("One.", "Two.", "Please forget that.")]
     session = Session.model_validate({"timestamp": "2023/03/13 (Mon) 09:22", "conversation": turns})
-    assert session.turn_of(Fact(entity="x", value="Nine", conveyed_in_turn=1)) == "Two."
-    assert session.turn_of(Fact(entity="x", conveyed_in_turn=0), is_removal=True) == "Please forget that."
+    assert session.turn_of(EpisodeFact(entity="x", value="Nine", conveyed_in_turn=1)) == "Two."
+    assert session.turn_of(EpisodeFact(entity="x", conveyed_in_turn=0), is_removal=True) == "Please forget that."
 
 
 # -- errors --------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from pytest_memfail.core import UsageError, mask_known
+from pytest_memfail.core import UsageError
+from pytest_memfail.safety import mask_known
 from pytest_memfail.systems import yaml_schema, yaml_system
 from pytest_memfail.systems.connectors.config import Command
 

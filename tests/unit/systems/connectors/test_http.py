@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.core import MemorySystemError, UsageError, WrongTypeError, mask_known
+from pytest_memfail.core import MemorySystemError, UsageError, WrongTypeError
+from pytest_memfail.safety import mask_known
 from pytest_memfail.systems import yaml_system
 from pytest_memfail.testing import check_memory_system
 

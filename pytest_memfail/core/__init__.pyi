@@ -1,0 +1,147 @@
+from .claim import (
+    Claim as Claim,
+    Part as Part,
+    claim_of as claim_of,
+)
+from .doubts import (
+    Doubt as Doubt,
+    added_up as added_up,
+)
+from .entries import (
+    LEAST_CHARACTERS as LEAST_CHARACTERS,
+    is_listed as is_listed,
+    memories_of as memories_of,
+    word_set as word_set,
+    wrong_times as wrong_times,
+)
+from .errors import (
+    JudgeError as JudgeError,
+    MemfailError as MemfailError,
+    MemorySystemError as MemorySystemError,
+    RowError as RowError,
+    SnapshotError as SnapshotError,
+    TimedOutError as TimedOutError,
+    TruncatedListingError as TruncatedListingError,
+    UnknownNameError as UnknownNameError,
+    UsageError as UsageError,
+    WrongTypeError as WrongTypeError,
+    counted as counted,
+    one_line as one_line,
+)
+from .files import (
+    append_text as append_text,
+    check_can_be_made as check_can_be_made,
+    check_place as check_place,
+    check_regular as check_regular,
+    copy_folder as copy_folder,
+    fingerprint as fingerprint,
+    hold_lock as hold_lock,
+    is_fresh as is_fresh,
+    is_held as is_held,
+    is_same_place as is_same_place,
+    json_of as json_of,
+    os_reason as os_reason,
+    put_in_place as put_in_place,
+    replacing as replacing,
+    write_all as write_all,
+    write_whole as write_whole,
+)
+from .model import (
+    MAX_K as MAX_K,
+    Conversation as Conversation,
+    Detail as Detail,
+    Fact as Fact,
+    Ingest as Ingest,
+    Listing as Listing,
+    Memory as Memory,
+    Message as Message,
+    Probe as Probe,
+    Question as Question,
+    Reply as Reply,
+    Role as Role,
+    Step as Step,
+    StorePlan as StorePlan,
+    Task as Task,
+    Trace as Trace,
+    rank_of as rank_of,
+)
+from .phase import (
+    SEARCHING as SEARCHING,
+)
+from .protocols import (
+    Chat as Chat,
+    ChatReply as ChatReply,
+    Judge as Judge,
+    MemorySystem as MemorySystem,
+    SystemContext as SystemContext,
+    SystemFactory as SystemFactory,
+    TestTaker as TestTaker,
+    ToolCall as ToolCall,
+)
+from .refusals import (
+    refusal as refusal,
+)
+from .sources import (
+    described_apart as described_apart,
+    sources_of as sources_of,
+)
+from .suite import (
+    OURS as OURS,
+    AnswerKind as AnswerKind,
+    Asker as Asker,
+    FactField as FactField,
+    Finished as Finished,
+    FinishedFact as FinishedFact,
+    FinishedStage as FinishedStage,
+    Folders as Folders,
+    Found as Found,
+    Kind as Kind,
+    Measure as Measure,
+    Score as Score,
+    Source as Source,
+    Staged as Staged,
+    Suite as Suite,
+    SuiteFault as SuiteFault,
+    SuiteRequest as SuiteRequest,
+    TaskPart as TaskPart,
+)
+from .taxonomy import (
+    CORRECT as CORRECT,
+    ERROR as ERROR,
+    FAILURES as FAILURES,
+    GRADED as GRADED,
+    LETTERS as LETTERS,
+    MEANINGS as MEANINGS,
+    MEMORY_FAILURES as MEMORY_FAILURES,
+    NOT_RETRIEVED as NOT_RETRIEVED,
+    NOT_STORED as NOT_STORED,
+    REASONING_ERROR as REASONING_ERROR,
+    STAGE_FAILURE as STAGE_FAILURE,
+    STAGES as STAGES,
+    SUMMARY_ERROR as SUMMARY_ERROR,
+    UNGRADED as UNGRADED,
+    VACUOUS as VACUOUS,
+    VERDICTS as VERDICTS,
+    worst as worst,
+)
+from .times import (
+    RowTimes as RowTimes,
+    dated_texts as dated_texts,
+    moment_of as moment_of,
+)
+from .verdict import (
+    ADDED_STAGE as ADDED_STAGE,
+    LOST_LATER as LOST_LATER,
+    NEEDS_MODEL as NEEDS_MODEL,
+    TRIVIAL_PASS as TRIVIAL_PASS,
+    UNCONFIRMED as UNCONFIRMED,
+    UNREACHED as UNREACHED,
+    UNREAD as UNREAD,
+    UNSURE as UNSURE,
+    FactVerdict as FactVerdict,
+    StageResult as StageResult,
+    Verdict as Verdict,
+    distractor_verdict as distractor_verdict,
+    fact_verdict as fact_verdict,
+    question_verdict as question_verdict,
+)

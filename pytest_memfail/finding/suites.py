@@ -1,0 +1,82 @@
+"""Find a suite by its name, for pytest and for the memfail command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_memfail.core import UnknownNameError, UsageError
+from pytest_memfail.finding.lookup import SUITES, find, names
+
+if TYPE_CHECKING:
+    from pytest_memfail.core import Folders, Suite
+    from pytest_memfail.records import Header
+    from pytest_memfail.suites import Chosen
+
+
+def find_suite(name: str, *, option: str = "--suite", given: Sequence[Suite] = (), hook: str = "") -> Suite:
+    """Return the suite of that name: given, of this package, or installed.
+
+    Args:
+        name: the name of a suite, without its variant.
+        option: the option that names it, for errors.
+        given: suites of the user's `conftest.py`.
+        hook: the name of the hook that gives these, for errors; empty if no hook is asked.
+
+    Raises `UsageError` for an unknown name.
+    """
+    from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN, built_in_suite
+
+    for suite in given:
+        if getattr(suite, "name", None) == name:
+            return suite
+    if name in BUILT_IN:
+        return built_in_suite(name)
+    if name not in (installed := names(SUITES)):
+        own = (OWN,) if hook else ()
+        known = [MEMFAIL, *own, *BUILT_IN, *(suite.name for suite in given), *installed]
+        others = f"or an entry point of {SUITES}" + (f", or the hook {hook}" if hook else "")
+        raise UnknownNameError("suite", name, known, others)
+    found: Suite = find("suite", name, option=option, group=SUITES, built_in={})
+    return found
+
+
+def check_folders(folders: Folders, option: str, find: Callable[[str], Suite] = find_suite) -> Folders:
+    """Return the folders. Raise `UsageError` if one is of a suite nobody knows."""
+    from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN
+
+    for name in folders.own:
+        if name == OWN:
+            raise UsageError(f"{option}: got {OWN!r}, which has no rows: your cases are found like test files")
+        if name not in (MEMFAIL, *BUILT_IN):
+            try:
+                find(name)
+            except UnknownNameError as error:
+                raise UsageError(f"{option}: {error}") from None
+    return folders
+
+
+def chosen_suites(given: Sequence[str] | None, options: Mapping[str, str] | None = None) -> tuple[Chosen, ...]:
+    """Return the suites that a record's header or an option names, with their settings; None for the default suites."""
+    from pytest_memfail.suites import MEMFAIL, OWN, choose_suites, with_options
+
+    return with_options(choose_suites(given or (MEMFAIL, OWN), find_suite), options or {})
+
+
+def suites_of(header: Header) -> tuple[list[Suite], list[str]]:
+    """Return the suites of a record that have their own measures, labels or kinds, and the names of missing suites.
+
+    A suite is missing if it is not installed, or if a conftest.py provides it.
+    """
+    from pytest_memfail.suites import MEMFAIL, OWN
+
+    found: list[Suite] = []
+    missing: list[str] = []
+    for name in (given.partition(":")[0] for given in header.suite or ()):
+        if name in (MEMFAIL, OWN):
+            continue
+        try:
+            found.append(find_suite(name))
+        except UnknownNameError:
+            missing.append(name)
+    return found, missing

@@ -1,0 +1,36 @@
+from .answers import (
+    asserts as asserts,
+    contains as contains,
+    f1 as f1,
+    longest_run as longest_run,
+    names as names,
+    ordered as ordered,
+    same as same,
+    share as share,
+    verbatim as verbatim,
+)
+from .finders import (
+    Entries as Entries,
+    Hit as Hit,
+    entries_of as entries_of,
+)
+from .text import (
+    STOP_WORDS as STOP_WORDS,
+    UNSPACED as UNSPACED,
+    content as content,
+    fold as fold,
+    hedged as hedged,
+    is_doubtful as is_doubtful,
+    is_hypothetical as is_hypothetical,
+    marks_applied as marks_applied,
+    marks_condition as marks_condition,
+    marks_idea as marks_idea,
+    marks_other as marks_other,
+    marks_past as marks_past,
+    marks_present as marks_present,
+    marks_removal as marks_removal,
+    sentences as sentences,
+    spelled as spelled,
+    states as states,
+    words as words,
+)

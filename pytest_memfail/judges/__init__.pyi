@@ -1,0 +1,17 @@
+from .cascade import (
+    CascadeJudge as CascadeJudge,
+)
+from .letters import (
+    parse_letter as parse_letter,
+)
+from .model import (
+    ModelJudge as ModelJudge,
+)
+from .offline import (
+    KEPT as KEPT,
+    OfflineJudge as OfflineJudge,
+    closest as closest,
+    is_foreign as is_foreign,
+    sigmoid as sigmoid,
+    weights_in_use as weights_in_use,
+)

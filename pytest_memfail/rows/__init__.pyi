@@ -1,0 +1,35 @@
+from .chats import (
+    Chat as Chat,
+    Chats as Chats,
+    Turn as Turn,
+    is_chat as is_chat,
+    read_chats as read_chats,
+)
+from .faults import (
+    place_of as place_of,
+    row_faults as row_faults,
+    short as short,
+)
+from .ids import (
+    digest as digest,
+    numbered as numbered,
+    slug as slug,
+)
+from .json_rows import (
+    JsonRow as JsonRow,
+    read_json_rows as read_json_rows,
+    read_row_again as read_row_again,
+)
+from .tables import (
+    Table as Table,
+    read_table as read_table,
+)
+from .texts import (
+    HALF as HALF,
+    half_character as half_character,
+    may_be_cut as may_be_cut,
+)
+from .yaml_files import (
+    YamlError as YamlError,
+    read_yaml as read_yaml,
+)

@@ -1,0 +1,55 @@
+"""Turn validation errors of a row into errors that name file, line, field and expectation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from pytest_memfail.core import RowError, one_line
+from pytest_memfail.rows.texts import HALF
+
+
+def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[str] = ()) -> Iterator[RowError]:
+    """Yield one error per fault of a row; `fields` names the fields of nested values, to suggest one for a mistyped name."""
+    for fault in error.errors(include_url=False):
+        field = place_of(fault["loc"])
+        message = fault["msg"].removeprefix("Value error, ")
+        if own := re.match(r"([\w.]+): (got .*)", message):  # a rule across fields names its field itself
+            field, message = f"{field}.{own[1]}".lstrip("."), own[2]
+        elif fault["type"] == "missing":
+            message = "got nothing, expected a value"
+        elif fault["type"] == "extra_forbidden":
+            close = get_close_matches(str(fault["loc"][-1]), fields, 1)
+            message = "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
+        elif fault["type"] == "string_unicode":
+            message = HALF
+        elif not message.startswith(("got ", "not JSON")):
+            message = f"got {short(fault['input'])}, expected: {_lower(message)}"
+        yield RowError(file, line, field, message)
+
+
+def place_of(path: Sequence[int | str]) -> str:
+    """Return the path to a value within a row, as an error names it.
+
+    >>> place_of(("questions", 0, "answer"))
+    'questions.0.answer'
+    """
+    return ".".join(str(part) for part in path)
+
+
+def short(value: Any) -> str:
+    """Return a value as an error message shows it."""
+    try:
+        text = one_line(repr(value), 1000)
+    except RecursionError:
+        return f"a {type(value).__name__} nested too deeply"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _lower(message: str) -> str:
+    message = message.removeprefix("Input should be ").removeprefix("Input should ")
+    return message[:1].lower() + message[1:]

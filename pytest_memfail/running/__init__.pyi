@@ -1,0 +1,46 @@
+from .gate import (
+    Gatekeeper as Gatekeeper,
+)
+from .heading import (
+    heading as heading,
+    selected_by as selected_by,
+)
+from .journals import (
+    DEATHS as DEATHS,
+    JOURNALS_LOCK as JOURNALS_LOCK,
+    JOURNALS_PREFIX as JOURNALS_PREFIX,
+    in_flight as in_flight,
+    last_progress as last_progress,
+    loud_exit as loud_exit,
+    new_folder as new_folder,
+)
+from .models import (
+    check_models as check_models,
+    judge_model as judge_model,
+)
+from .output import (
+    Progress as Progress,
+    TerminalLine as TerminalLine,
+    Watcher as Watcher,
+    replay as replay,
+    scrub as scrub,
+)
+from .plan import (
+    ROOT as ROOT,
+    Asked as Asked,
+    Run as Run,
+    Selection as Selection,
+    Unit as Unit,
+    haystack_for as haystack_for,
+)
+from .record import (
+    RunRecord as RunRecord,
+)
+from .settings import (
+    Around as Around,
+    RunSettings as RunSettings,
+)
+from .stores import (
+    Runtime as Runtime,
+    fresh as fresh,
+)

@@ -1,0 +1,15 @@
+from .escape import escape_controls as escape_controls
+from .secret_names import (
+    secret_strength as secret_strength,
+)
+from .secrets import (
+    KNOWN as KNOWN,
+    is_common as is_common,
+    learn_options as learn_options,
+    learn_sent as learn_sent,
+    mask_known as mask_known,
+    mask_options as mask_options,
+    mask_text as mask_text,
+    mask_values as mask_values,
+    public as public,
+)
