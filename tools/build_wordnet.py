@@ -19,7 +19,8 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from pytest_memfail.judges.offline.english import STOP, base_form
+from pytest_memfail.judges.offline.english import STOP
+from pytest_memfail.judges.offline.lexicon import base_form
 
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 PART_OF = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}

@@ -1,12 +1,13 @@
-"""Tokens of English text: base forms, function words, abbreviations and names."""
+"""Tokens of English text: function words, abbreviations, numbers and names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 from unicodedata import combining, normalize
+
+from pytest_memfail.judges.offline import lexicon
 
 CHARACTERS: Final = str.maketrans(
     {
@@ -69,14 +70,6 @@ DAYS: Final = frozenset("monday tuesday wednesday thursday friday saturday sunda
 MONTHS: Final = frozenset(
     "january february march april may june july august september october november december".split()
 )
-_RULES: Final = (
-    ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("ies", "y"), ("es", "e"), ("es", ""),
-    ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""), ("er", ""),
-    ("er", "e"), ("est", ""), ("est", "e"), ("ly", ""), ("ally", ""),
-)  # fmt: skip
-"""Suffixes and their replacements: WordNet's rules of detachment, and adverbs."""
-BASE_BONUS: Final = 4
-"""A base form wins over a separate entry (painting, building) that is up to this many times as frequent."""
 
 
 class Token(NamedTuple):
@@ -97,30 +90,6 @@ def plain(text: str) -> str:
     return HALF_OF_DAY.sub(r"\1m", text) if ".m" in text or ". m" in text else text
 
 
-def base_form(word: str, counts: Mapping[str, int], forms: Mapping[str, str]) -> str:
-    """Return the base form of a lower-case word among those in `counts`.
-
-    Args:
-        word: one lower-case word.
-        counts: how frequent each base form is; 1 for the rarest.
-        forms: irregular forms and their base forms.
-    """
-    best, most = word, counts.get(word, 0)
-    found = forms.get(word)
-    if found is not None and (weight := counts.get(found, 0) * BASE_BONUS) >= most:
-        best, most = found, weight
-    for ending, replacement in _RULES:
-        if word.endswith(ending) and len(word) - len(ending) >= 2:
-            base = word[: len(word) - len(ending)] + replacement
-            weight = counts.get(base, 0) * BASE_BONUS
-            if not weight and len(base) > 3 and base[-1] == base[-2] and ending in ("ed", "ing", "er", "est"):
-                base = base[:-1]
-                weight = counts.get(base, 0) * BASE_BONUS
-            if weight > most and not (ending in ("er", "est", "ly", "ally") and most):
-                best, most = base, weight
-    return best
-
-
 def unaccented(word: str) -> str:
     """Return a word without accents."""
     return word if word.isascii() else "".join(c for c in normalize("NFKD", word) if not combining(c)) or word
@@ -135,8 +104,6 @@ def key_of(lower: str) -> str:
     >>> key_of("eleven"), key_of("the")
     ('11', '')
     """
-    from pytest_memfail.judges.offline import lexicon
-
     lower = unaccented(lower)
     if lower[0].isdigit():
         return _digits(lower)
@@ -146,7 +113,7 @@ def key_of(lower: str) -> str:
     if not bare or bare in STOP or lower.endswith("n't") or (len(bare) == 1 and bare.isalpha()):
         return ""
     bare = ABBREVIATIONS.get(bare, bare)
-    key = base_form(bare, lexicon.counts(), lexicon.forms())
+    key = lexicon.base_form(bare, lexicon.counts(), lexicon.forms())
     return "" if key in STOP else key
 
 
@@ -165,8 +132,6 @@ def tokens_of(text: str, names: frozenset[str] = frozenset()) -> tuple[Token, ..
         text: one sentence or field.
         names: lower-case words that are names here, in any position and capitalisation.
     """
-    from pytest_memfail.judges.offline import lexicon
-
     found = []
     first = True
     for match in TOKEN.finditer(text):

@@ -1,12 +1,12 @@
-"""Synonyms, more general words and opposites from WordNet: a table that is loaded on first use.
+"""Base forms, synonyms, more general words and opposites from WordNet: tables that are loaded on first use.
 
-`tools/build_wordnet.py` builds the table; `tables/LICENSE` is WordNet's licence.
+`tools/build_wordnet.py` builds the tables; `tables/LICENSE` is WordNet's licence.
 """
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -21,6 +21,14 @@ LOOKALIKE: Final = 5
 UNKNOWN_WEIGHT: Final = 1.0
 NUMBER_WEIGHT: Final = 1.0
 WEIGHT_SCALE: Final = 100
+_RULES: Final = (
+    ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("ies", "y"), ("es", "e"), ("es", ""),
+    ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""), ("er", ""),
+    ("er", "e"), ("est", ""), ("est", "e"), ("ly", ""), ("ally", ""),
+)  # fmt: skip
+"""Suffixes and their replacements: WordNet's rules of detachment, and adverbs."""
+BASE_BONUS: Final = 4
+"""A base form wins over a separate entry (painting, building) that is up to this many times as frequent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +105,32 @@ def phrase(words: str) -> frozenset[str]:
     return frozenset(_table("phrases").get(words, "").split())
 
 
+def base_form(word: str, counts: Mapping[str, int], forms: Mapping[str, str]) -> str:
+    """Return the base form of a lower-case word among those in `counts`.
+
+    Args:
+        word: one lower-case word.
+        counts: how frequent each base form is; 1 for the rarest.
+        forms: irregular forms and their base forms.
+    """
+    best, most = word, counts.get(word, 0)
+    found = forms.get(word)
+    if found is not None and (weight := counts.get(found, 0) * BASE_BONUS) >= most:
+        best, most = found, weight
+    for ending, replacement in _RULES:
+        if word.endswith(ending) and len(word) - len(ending) >= 2:
+            base = word[: len(word) - len(ending)] + replacement
+            weight = counts.get(base, 0) * BASE_BONUS
+            if not weight and len(base) > 3 and base[-1] == base[-2] and ending in ("ed", "ing", "er", "est"):
+                base = base[:-1]
+                weight = counts.get(base, 0) * BASE_BONUS
+            if weight > most and not (ending in ("er", "est", "ly", "ally") and most):
+                best, most = base, weight
+    return best
+
+
 def is_common(word: str) -> bool:
     """Return whether a lower-case word is a common English word in any form."""
-    from pytest_memfail.judges.offline.english import base_form
-
     known = counts()
     return word in known or base_form(word, known, forms()) in known
 
