@@ -17,6 +17,7 @@ from typing import Any, Final
 DIGITS: Final = 16
 """How much of a digest is kept for each source."""
 PROGRAMS: Final = frozenset({".cjs", ".go", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh", ".ts"})
+_OWN: Final = Path(__file__).resolve().parents[1]
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+(\w[\w., \t]*))", re.MULTILINE)
 
 
@@ -69,22 +70,36 @@ def _given_for_all(described: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 def _read(place: Path, found: dict[str, str], base: Path | None) -> tuple[list[str], list[Path]]:
     """Add a file or a package to what was found; return the modules that it imports, and the files that it names."""
     if place.is_dir():
-        # what this package imports is no code of the user's: its adapters import their packages when they are chosen
-        is_own = place.name == __name__.partition(".")[0]
-        digest = hashlib.sha256()
-        imported: list[str] = []
-        for path in sorted(place.rglob("*.py")):
-            content = _content(path)
-            digest.update(f"{path.relative_to(place).as_posix()} {_digest(content)}\n".encode())
-            imported += [] if is_own else _imports(content)
-        found[f"{_name(place, base)}/"] = digest.hexdigest()[:DIGITS]
-        return imported, []
+        name = f"{_name(place, base)}/"
+        if (
+            place == _OWN
+        ):  # what it imports is no code of the user's: its adapters import their packages when they are chosen
+            found[name] = _own_digest()
+            return [], []
+        contents = _contents(place)
+        found[name] = _digest_of(contents)
+        return [module for content in contents.values() for module in _imports(content)], []
     if place.suffix == ".py" and (place.parent / "__init__.py").exists():
         return [], [place.parent]
     for path in {place, *(place.parent.glob("*.py") if place.suffix == ".py" else ())}:
         if path.is_file():
             found[_name(path, base)] = _digest(_content(path))
     return ([], list(_named(place))) if place.suffix != ".py" else (list(_imports(_content(place))), [])
+
+
+def _contents(package: Path) -> dict[str, bytes]:
+    return {path.relative_to(package).as_posix(): _content(path) for path in sorted(package.rglob("*.py"))}
+
+
+def _digest_of(contents: Mapping[str, bytes]) -> str:
+    lines = "".join(f"{name} {_digest(content)}\n" for name, content in contents.items())
+    return _digest(lines.encode())
+
+
+@lru_cache(maxsize=1)
+def _own_digest() -> str:
+    """Return the digest of this package, read once: a process that runs it does not load it anew."""
+    return _digest_of(_contents(_OWN))
 
 
 def _imports(content: bytes) -> Iterator[str]:

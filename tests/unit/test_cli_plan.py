@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from scipy import stats
 
 from pytest_memfail.cli import main
 from pytest_memfail.results import over_seeds, seed_mean, t_quantile
@@ -105,10 +104,12 @@ def test_the_script_of_an_array_runs_the_command_of_its_number(capsys, tmp_path,
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 7, 30, 200])
 def test_the_quantile_is_that_of_scipy(freedom):
+    stats = pytest.importorskip("scipy.stats")
     assert t_quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), abs=1e-4)
 
 
 def test_the_interval_is_that_of_scipy():
+    stats = pytest.importorskip("scipy.stats")
     values = [0.3, 0.5, 0.45, 0.6]
     low, high = stats.t.interval(0.95, 3, loc=0.4625, scale=stats.sem(values))
     found = seed_mean(values)
