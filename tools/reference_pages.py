@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pytest_memfail.cli import _parsers
-from pytest_memfail.plugin import hookspecs, options
+from pytest_memfail.options import OPTIONS
+from pytest_memfail.plugin import hookspecs
 from pytest_memfail.systems import yaml_schema
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -25,7 +26,7 @@ def options_part() -> Iterator[str]:
     """Yield the table of pytest options, as in `pytest --help` and `pytest.ini`."""
     yield "| option | meaning |"
     yield "| --- | --- |"
-    for option in options.OPTIONS:
+    for option in OPTIONS:
         value = f"[={option.metavar}]" if option.bare is not None else f" {option.metavar}"
         many = "; repeatable, in the ini file one per line" if option.many else ""
         yield f"| {_code(f'{option.flag}{value}'.strip())} | {_cell(option.help + many)} |"

@@ -226,12 +226,12 @@ def _labelled(options: argparse.Namespace) -> list[Case]:
 def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
     """Print, for each fact of a case, the verdict, the reason and the most decisive features."""
     from pytest_memfail.calibration import judge_cases
-    from pytest_memfail.finding import offline_judge
+    from pytest_memfail.finding import NamedJudge
 
     found = [case for case in cases if case.id == options.explain]
     if not found:
         raise UnknownNameError("case", options.explain, [case.id for case in cases], "in the files")
-    judge = offline_judge(options.protocol, pairs(options.judge_option, "--judge-option"), option=OPTION)
+    judge = NamedJudge("offline", OPTION, pairs(options.judge_option, "--judge-option")).offline(options.protocol)
     (judged,) = judge_cases(judge, found)
     case = found[0]
     for at, evidence in enumerate(case.evidence):

@@ -87,15 +87,11 @@ def open_judge(
 
     Raises `UsageError` for a name that is no judge, and for options that it does not take.
     """
-    name = options.judge
-    from pytest_memfail.finding import is_named, judge_model, kinds_of, model_judge, named_judge
+    from pytest_memfail.finding import NamedJudge, kinds_of
 
-    model = judge_model(name, lambda: is_named(name, option=OPTION, rootdir=Path.cwd()), option=OPTION)
-    if model is None:
-        judge = named_judge(
-            name, protocol, option=OPTION, rootdir=Path.cwd(), judge_options=judge_options, **kinds_of(suites)
-        )
-        return cast("Judge", judge), None
+    judge, kinds = NamedJudge(options.judge, OPTION, judge_options or {}, Path.cwd()), kinds_of(suites)
+    if (model := judge.model()) is None:
+        return cast("Judge", judge.make(protocol, kinds)), None
     from pytest_memfail.llm import Ledger, ModelClient, ResponseCache
 
     parameters, cache = _model_options(options.model_option), None
@@ -104,8 +100,7 @@ def open_judge(
         options.cache_path.parent.mkdir(parents=True, exist_ok=True)
         cache = ResponseCache(options.cache_path)
     client = ModelClient(ledger=Ledger(), cache=cache, concurrency=options.concurrency)
-    kinds = kinds_of(suites)
-    return model_judge(name, model, protocol, client, parameters, judge_options=judge_options, **kinds), client
+    return judge.make_model(model, protocol, client, parameters, kinds), client
 
 
 def close_client(client: ModelClient | None) -> None:

@@ -98,7 +98,7 @@ def _regraded(
     record: Loaded, new: dict[str, QuestionRecord], judge: str, client: ModelClient | None, suites: Sequence[Suite]
 ) -> list[Record]:
     from pytest_memfail._version import __version__
-    from pytest_memfail.finding import judge_weights
+    from pytest_memfail.finding import NamedJudge
     from pytest_memfail.records import Footer
     from pytest_memfail.results import suite_records
 
@@ -109,7 +109,7 @@ def _regraded(
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         judge=judge,
         judge_options={},
-        judge_weights=judge_weights(judge, {}),
+        judge_weights=NamedJudge(judge, OPTION).weights,
         extra={**old.extra, "regraded": {name: old.value(name) for name in ("judge", "memfail", "started")}},
     )
     questions = [new.get(question.id, question) for question in record.questions]

@@ -1,14 +1,8 @@
 from .judges import (
-    check_options as check_options,
+    NamedJudge as NamedJudge,
     has_endpoint as has_endpoint,
-    is_named as is_named,
-    judge_model as judge_model,
-    judge_weights as judge_weights,
     kinds_of as kinds_of,
-    model_judge as model_judge,
-    named_judge as named_judge,
     needs_endpoint as needs_endpoint,
-    offline_judge as offline_judge,
 )
 from .lookup import (
     SUITES as SUITES,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pytest_memfail.core import (
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pytest_memfail.core import AnswerKind, Judge, Kind, Suite
     from pytest_memfail.judges import OfflineJudge
     from pytest_memfail.llm import ModelClient
+
+    Kinds = Mapping[str, Any]
+    """What `kinds_of` returns."""
 
 T = TypeVar("T")
 OFFLINE: Final = "offline"
@@ -59,64 +62,141 @@ def _add(known: dict[str, T], own: Mapping[str, T], suite: str) -> None:
     known.update(own)
 
 
-def named_judge(
-    name: str,
-    protocol: str,
-    *,
-    option: str,
-    hook: Callable[[], Any] = lambda: None,
-    rootdir: Path | None = None,
-    judge_options: Mapping[str, str] | None = None,
-    kinds: Mapping[str, Kind] = MappingProxyType({}),
-    answers: Mapping[str, AnswerKind] = MappingProxyType({}),
-) -> Any:
-    """Return the judge with this name, unless it is a model; None if there is none.
+@dataclass(frozen=True)
+class NamedJudge:
+    """A judge as the user names it, and where to look for it."""
 
-    `kinds` and `answers` are those of the run's suites; a user's judge receives them if its factory has these parameters.
+    name: str
+    option: str
+    """The option that names it, for errors."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The options of the judge itself."""
+    rootdir: Path | None = None
+    """The folder from which the user's modules are imported."""
+    hook: Callable[[], Any] = lambda: None
+    """Returns the user's own judge of this name; None if there is none."""
+    hook_name: str = ""
 
-    Raises `UsageError` for an object that is not a judge.
-    """
-    found = _found(name, option, hook, rootdir)
-    if found is None:
-        return None
-    if found is OFFLINE:
-        return offline_judge(protocol, judge_options, option=option, kinds=kinds, answers=answers)
-    _check_option_names(name, judge_options, option=option)
-    return _checked(found, name, option, {"kinds": kinds, "answers": answers})
+    @property
+    def is_cascade(self) -> bool:
+        """Whether a model decides what the offline judge is unsure of."""
+        return self.name.startswith(CASCADE)
 
+    def model(self, *, replays: bool = False) -> str | None:
+        """Return the model that judges; None for another kind of judge.
 
-def is_named(name: str, *, option: str, hook: Callable[[], Any] = lambda: None, rootdir: Path | None = None) -> bool:
-    """Return whether a judge other than a model has this name, without loading the offline judge.
+        With `replays` the name may be a model without a known endpoint, whose replies are kept. Raises `UsageError` for a name that
+        is not a judge and cannot be a model, and for an object that is not a judge.
+        """
+        if self.is_cascade:
+            if not (model := self.name.removeprefix(CASCADE)):
+                raise UsageError(f"{self.option}: got {CASCADE!r}, expected {CASCADE}MODEL")
+            return model
+        if not _is_model_tag(self.name) and (found := self._found()) is not None:
+            if found is not OFFLINE:
+                self._made(found, {"kinds": {}, "answers": {}})
+            return None
+        known = [OFFLINE, *lookup.names(GROUP)]
+        hook = f", or the hook {self.hook_name}" if self.hook_name else ""
+        others = f"module:attribute, an entry point of {GROUP}{hook}"
+        if get_close_matches(self.name, known, 1, cutoff=0.75):
+            raise UnknownNameError("judge", self.name, known, f"or a model name, {others}")
+        if not (has_endpoint() or replays):
+            raise UsageError(
+                f"{self.option}: {needs_endpoint(self.name)}; judges that are no model: {', '.join(known)}, {others}"
+            )
+        return self.name
 
-    Raises `UsageError` for an object that is not a judge.
-    """
-    found = _found(name, option, hook, rootdir)
-    if found is not None and found is not OFFLINE:
-        _checked(found, name, option, {"kinds": {}, "answers": {}})
-    return found is not None
+    def check_options(self) -> None:
+        """Raise `UsageError` for options that this judge does not take."""
+        if not self.options:
+            return
+        if self.name != OFFLINE and not self.is_cascade:
+            raise UsageError(
+                f"{self.option}-option: the judge {self.name!r} takes no options; {OFFLINE} takes weights=PATH"
+            )
+        if unknown := sorted(self.options.keys() - {"weights"}):
+            raise UsageError(f"{self.option}-option: got {', '.join(unknown)}, expected weights=PATH")
 
+    def make(self, protocol: str, kinds: Kinds | None = None) -> Any:
+        """Return the judge, if it is no model.
 
-def _found(name: str, option: str, hook: Callable[[], Any], rootdir: Path | None) -> Any:
-    return lookup.find_or_none(
-        name, option=option, group=GROUP, built_in={OFFLINE: lambda: OFFLINE}, hook=hook, rootdir=rootdir
-    )
+        A user's judge receives the kinds of the run's suites if its factory has parameters of their names. Raises `UsageError` for an
+        object that is not a judge, and for options that the judge does not take.
+        """
+        found = self._found()
+        if found is OFFLINE:
+            return self.offline(protocol, kinds)
+        self.check_options()
+        return self._made(found, {"kinds": {}, "answers": {}, **(kinds or {})})
 
+    def make_model(
+        self,
+        model: str,
+        protocol: Any,
+        client: ModelClient,
+        parameters: Mapping[str, Any] | None = None,
+        kinds: Kinds | None = None,
+        repeat: int = 0,
+    ) -> Judge:
+        """Return the judge that asks the model with these parameters, alone or behind the offline judge, depending on the name."""
+        from pytest_memfail.judges import CascadeJudge, ModelJudge
 
-def _checked(found: Any, name: str, option: str, given: Mapping[str, Any]) -> Any:
-    try:
-        is_made = isinstance(found, type) or (callable(found) and not hasattr(found, "storage"))
-        judge = found(**{key: given[key] for key in given.keys() & _parameters(found)}) if is_made else found
-    except Exception as error:
-        raise UsageError(
-            f"{option}: making the judge {name!r} raised {type(error).__name__}: {one_line(error)}; expected a judge, or "
-            "a class or function without arguments that gives one"
-        ) from error
-    missing = [stage for stage in STAGES if not callable(getattr(judge, stage, None))]
-    if missing:
-        raise UsageError(
-            f"{option}: {name!r} has no {'(), '.join(missing)}(); expected a judge with {'(), '.join(STAGES)}()"
+        judge = ModelJudge(client, model, protocol, parameters or {}, repeat, **(kinds or {}))
+        if self.is_cascade:
+            return CascadeJudge(self.offline(protocol, kinds), judge)
+        self.check_options()
+        return judge
+
+    def offline(self, protocol: Any, kinds: Kinds | None = None) -> OfflineJudge:
+        """Return the offline judge with the user's options.
+
+        Raises `UsageError` for an unknown option or weights that cannot be read.
+        """
+        from pytest_memfail.judges import OfflineJudge
+
+        self.check_options()
+        return OfflineJudge(protocol, self.options.get("weights"), **(kinds or {}))
+
+    @property
+    def weights(self) -> str | None:
+        """The fingerprint of the offline judge's weights; None for a judge without weights.
+
+        Raises `UsageError` if they cannot be read.
+        """
+        if self.name != OFFLINE and not self.is_cascade:
+            return None
+        found = [_WEIGHTS, *([Path(self.options["weights"])] if "weights" in self.options else [])]
+        try:  # without loading the judge, because the process that starts a run may not judge anything
+            return "+".join(fingerprint(path.read_bytes()) for path in found)
+        except OSError as error:
+            raise UsageError(f"weights={found[-1]}: cannot be read ({os_reason(error)})") from None
+
+    def _found(self) -> Any:
+        return lookup.find_or_none(
+            self.name,
+            option=self.option,
+            group=GROUP,
+            built_in={OFFLINE: lambda: OFFLINE},
+            hook=self.hook,
+            rootdir=self.rootdir,
         )
-    return judge
+
+    def _made(self, found: Any, given: Mapping[str, Any]) -> Any:
+        try:
+            is_made = isinstance(found, type) or (callable(found) and not hasattr(found, "storage"))
+            judge = found(**{key: given[key] for key in given.keys() & _parameters(found)}) if is_made else found
+        except Exception as error:
+            raise UsageError(
+                f"{self.option}: making the judge {self.name!r} raised {type(error).__name__}: {one_line(error)}; expected a "
+                "judge, or a class or function without arguments that gives one"
+            ) from error
+        missing = [stage for stage in STAGES if not callable(getattr(judge, stage, None))]
+        if missing:
+            raise UsageError(
+                f"{self.option}: {self.name!r} has no {'(), '.join(missing)}(); expected a judge with {'(), '.join(STAGES)}()"
+            )
+        return judge
 
 
 def _parameters(factory: Any) -> set[str]:
@@ -125,108 +205,6 @@ def _parameters(factory: Any) -> set[str]:
         return set(inspect.signature(factory).parameters)
     except (TypeError, ValueError):
         return set()
-
-
-def judge_model(
-    name: str, is_named: Callable[[], bool], *, option: str, replays: bool = False, hook: str = ""
-) -> str | None:
-    """Return the model that judges under this name; None for another kind of judge.
-
-    Args:
-        name: the user's name for the judge.
-        is_named: returns whether a judge other than a model has this name.
-        option: the option that the user gave.
-        replays: whether the name may be a model without a known endpoint (cached replies).
-        hook: another way to provide a judge, for the message.
-
-    Raises `UsageError` for a name that is not a judge and cannot be a model.
-    """
-    if name.startswith(CASCADE):
-        if not (model := name.removeprefix(CASCADE)):
-            raise UsageError(f"{option}: got {CASCADE!r}, expected {CASCADE}MODEL")
-        return model
-    if not _is_model_tag(name) and is_named():
-        return None
-    known = [OFFLINE, *lookup.names(GROUP)]
-    others = f"module:attribute, an entry point of {GROUP}{hook}"
-    if get_close_matches(name, known, 1, cutoff=0.75):
-        raise UnknownNameError("judge", name, known, f"or a model name, {others}")
-    if not (has_endpoint() or replays):
-        raise UsageError(f"{option}: {needs_endpoint(name)}; judges that are no model: {', '.join(known)}, {others}")
-    return name
-
-
-def model_judge(
-    name: str,
-    model: str,
-    protocol: Any,
-    client: ModelClient,
-    options: Mapping[str, Any] | None = None,
-    repeat: int = 0,
-    judge_options: Mapping[str, str] | None = None,
-    kinds: Mapping[str, Kind] = MappingProxyType({}),
-    answers: Mapping[str, AnswerKind] = MappingProxyType({}),
-) -> Judge:
-    """Return the judge that asks the model, alone or behind the offline judge, depending on the name."""
-    from pytest_memfail.judges import CascadeJudge, ModelJudge
-
-    judge = ModelJudge(client, model, protocol, options or {}, repeat, kinds=kinds, answers=answers)
-    if name.startswith(CASCADE):
-        offline = offline_judge(protocol, judge_options, option="--memfail-judge", kinds=kinds, answers=answers)
-        return CascadeJudge(offline, judge)
-    _check_option_names(name, judge_options, option="--memfail-judge")
-    return judge
-
-
-def check_options(name: str, judge_options: Mapping[str, str] | None, *, option: str) -> None:
-    """Raise `UsageError` for options that this judge does not take, and for weights that cannot be read.
-
-    Call it before anything is judged.
-    """
-    _check_option_names(name, judge_options, option=option)
-    if judge_options:
-        from pytest_memfail.judges import OfflineJudge
-
-        OfflineJudge(weights=judge_options["weights"])
-
-
-def _check_option_names(name: str, judge_options: Mapping[str, str] | None, *, option: str) -> None:
-    """Raise `UsageError` for options that this judge does not take, without reading any weights."""
-    if not judge_options:
-        return
-    if name != OFFLINE and not name.startswith(CASCADE):
-        raise UsageError(f"{option}-option: the judge {name!r} takes no options; {OFFLINE} takes weights=PATH")
-    if unknown := sorted(judge_options.keys() - {"weights"}):
-        raise UsageError(f"{option}-option: got {', '.join(unknown)}, expected weights=PATH")
-
-
-def offline_judge(
-    protocol: Any,
-    judge_options: Mapping[str, str] | None,
-    *,
-    option: str,
-    kinds: Mapping[str, Kind] = MappingProxyType({}),
-    answers: Mapping[str, AnswerKind] = MappingProxyType({}),
-) -> OfflineJudge:
-    """Return the offline judge with the user's options.
-
-    Raises `UsageError` for an unknown option or weights that cannot be read.
-    """
-    from pytest_memfail.judges import OfflineJudge
-
-    _check_option_names(OFFLINE, judge_options, option=option)
-    return OfflineJudge(protocol, (judge_options or {}).get("weights"), kinds, answers)
-
-
-def judge_weights(name: str, judge_options: Mapping[str, str]) -> str | None:
-    """Return the fingerprint of the offline judge's weights; None for a judge without weights."""
-    if name != OFFLINE and not name.startswith(CASCADE):
-        return None
-    found = [_WEIGHTS, *([Path(judge_options["weights"])] if "weights" in judge_options else [])]
-    try:  # without loading the judge, because the process that starts a run may not judge anything
-        return "+".join(fingerprint(path.read_bytes()) for path in found)
-    except OSError as error:
-        raise UsageError(f"weights={found[-1]}: cannot be read ({os_reason(error)})") from None
 
 
 def needs_endpoint(model: str) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 import pluggy
 import pytest
 
+from pytest_memfail.options import OPTION_PREFIX, SYSTEM
 from pytest_memfail.plugin.fixtures import (
     memfail_question,
     memfail_store,
@@ -15,7 +16,7 @@ from pytest_memfail.plugin.fixtures import (
     memfail_trace,
     memfail_verdict,
 )
-from pytest_memfail.plugin.options import OPTION_PREFIX, SYSTEM, add_options, is_active, marker_lines
+from pytest_memfail.plugin.options import add_options, is_active, marker_lines
 
 __all__ = [
     "memfail_question",

@@ -26,8 +26,8 @@ from _pytest.fixtures import FuncFixtureInfo, TopRequest
 from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, Question, UnknownNameError
 from pytest_memfail.plugin.options import SUITE_MEANINGS, TASK_MEANINGS
 from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
-from pytest_memfail.plugin.run import FINISHED, RESULT, RUN, RUNTIME, Run, known_verdicts
-from pytest_memfail.running import ROOT, Asked, Unit
+from pytest_memfail.plugin.run import FINISHED, RESULT, RUN, RUNTIME, known_verdicts
+from pytest_memfail.running import ROOT, Asked, Run, Unit
 
 SELECTABLE: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)[^\W_][\w.+/-]*")
 """A name that `-m` reads as one word, and that pytest accepts as the name of a marker."""

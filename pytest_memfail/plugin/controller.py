@@ -23,16 +23,15 @@ from pytest_memfail.core import (
     check_can_be_made,
     counted,
 )
+from pytest_memfail.options import Settings
 from pytest_memfail.plugin.collection import asked_by, verdicts_in
 from pytest_memfail.plugin.execution import Execution
-from pytest_memfail.plugin.options import Settings
 from pytest_memfail.plugin.outcome import CleanTerminal, clean_line, without_subject
 from pytest_memfail.plugin.run import (
     BROKEN_OFF,
     KNOWN,
     RUNS,
     RUNTIME,
-    Run,
     ask,
     known_verdicts,
     leaves_own_tests_out,
@@ -56,7 +55,7 @@ from pytest_memfail.results import (
     Summary,
     suite_records,
 )
-from pytest_memfail.running import ROOT, Gatekeeper, RunRecord, heading, selected_by
+from pytest_memfail.running import ROOT, Gatekeeper, Run, RunRecord, heading, selected_by
 
 if TYPE_CHECKING:
     from _typeshed import StrPath

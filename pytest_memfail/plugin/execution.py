@@ -31,9 +31,9 @@ from pytest_memfail.plugin.outcome import (
     note,
     ungraded_reason,
 )
-from pytest_memfail.plugin.run import BROKEN_OFF, FINISHED, KNOWN, RESULT, RUNTIME, Run, around
+from pytest_memfail.plugin.run import BROKEN_OFF, FINISHED, KNOWN, RESULT, RUNTIME
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
-from pytest_memfail.running import ROOT, Asked, Progress, Runtime, TerminalLine, last_progress, loud_exit, scrub
+from pytest_memfail.running import ROOT, Asked, Progress, Run, Runtime, TerminalLine, last_progress, loud_exit, scrub
 
 if TYPE_CHECKING:
     from pytest_memfail.records import QuestionRecord, StoreRecord
@@ -70,7 +70,6 @@ class Execution:
         self._progress = Progress(self._show)
         self._runtime = config.stash[RUNTIME] = Runtime(
             run,
-            around(config, run.settings),
             run_id=self.run_id,
             process=process,
             journals=self._journals,

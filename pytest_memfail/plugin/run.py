@@ -8,7 +8,7 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime, timezone
 from inspect import getfile
 from pathlib import Path
@@ -25,22 +25,17 @@ from pytest_memfail.core import (
     one_line,
     sources_of,
 )
+from pytest_memfail.options import IDENTITY, SYSTEM, Settings
 from pytest_memfail.plugin import hookspecs
-from pytest_memfail.plugin.options import IDENTITY, SYSTEM, Settings, cache_folder, read_settings
+from pytest_memfail.plugin.options import cache_folder, given_for, read_settings
 from pytest_memfail.records import Kept, QuestionRecord
-from pytest_memfail.running import ROOT, Around, Run as PlannedRun, Selection, check_models, haystack_for
+from pytest_memfail.running import ROOT, Run, Selection, check_models, haystack_for
 from pytest_memfail.safety import learn_options
 
 if TYPE_CHECKING:
     from pytest_memfail.engine import Result
     from pytest_memfail.records import Header
     from pytest_memfail.running import Runtime
-
-
-class Run(PlannedRun):
-    """A run with all its options."""
-
-    settings: Settings
 
 
 Known: TypeAlias = Mapping[str, list[Any]]
@@ -174,9 +169,9 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         with_options,
     )
 
-    settings = read_settings(config).changed(**(shared or {}))
-    learn_options({**settings.system_options, **settings.model_options})  # a worker's come from `shared`
     try:
+        settings = read_settings(config).changed(**(shared or {}))
+        learn_options({**settings.system_options, **settings.model_options})  # a worker's come from `shared`
         suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
         suites = with_options(suites, settings.suite_options)
         kinds_of(chosen.suite for chosen in suites if chosen.suite is not None)  # or two suites clash
@@ -195,6 +190,14 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         asked = settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit, settings.haystack
         tasks = load_tasks(TaskRequest(*asked, suites), extra)  # type: ignore[arg-type]  # checked in read_settings
         run = Run(settings, tasks, tuple(of_cases(selection, tasks)))
+        run.cache = cache_folder(config)
+        make_judge = config.hook.pytest_memfail_make_judge
+        run.judge = replace(
+            run.judge,
+            rootdir=config.rootpath,
+            hook=lambda: ask(f"{make_judge.name}({settings.judge!r})", make_judge, config=config, name=settings.judge),
+            hook_name=make_judge.name,
+        )
         run.suites = tuple(chosen.suite for chosen in suites if chosen.suite is not None)
         if faults := run.unknown_selections():
             raise pytest.UsageError(*faults)
@@ -208,7 +211,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         if shared is None:
             run.code = lambda: code_of_run(config, factory, settings)
             run.sources = run.code()
-        check_models(settings, around(config, settings), run.system_models)
+        check_models(run)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
     return run
@@ -259,7 +262,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
     factory = find(
         settings.system,
         option=SYSTEM,
-        base=Settings.system.given(config).base,
+        base=given_for(Settings.system, config).base,
         rootdir=config.rootpath,
         hook=lambda name: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
         places=(config.invocation_params.dir, config.rootpath),
@@ -313,9 +316,6 @@ def _place(error: BaseException) -> str:
 
 # -- models ------------------------------------------------------------------------------------------------------------
 
-JUDGE_OPTION: Final = "--memfail-judge"
-CACHE_FILE: Final = "responses.sqlite"
-
 
 def models_of_system(factory: Any, settings: Settings) -> tuple[str, ...]:
     """Return the models that the memory systems of a factory call through `context.chat`.
@@ -337,16 +337,6 @@ def stand_in_for_key(config: pytest.Config) -> None:
         config.add_cleanup(lambda: os.environ.__delitem__("OPENAI_API_KEY"))
 
 
-def around(config: pytest.Config, settings: Settings) -> Around:
-    """Return the surroundings of a run in pytest."""
-    hook, name = config.hook.pytest_memfail_make_judge, settings.judge
-    return Around(
-        config.rootpath,
-        cache_folder(config),
-        lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
-    )
-
-
 def code_of_run(config: pytest.Config, factory: Any, settings: Settings) -> dict[str, str]:
     """Return the code that a verdict depends on: of the system, the judge, each conftest.py and each plugin with hooks of ours."""
     from pytest_memfail.systems import is_yaml
@@ -360,7 +350,7 @@ def code_of_run(config: pytest.Config, factory: Any, settings: Settings) -> dict
     files += getattr(factory, "files", ())
     for name in (settings.judge, settings.system_options.get("inner", "")):
         modules += [name.partition(":")[0]] if ":" in name else []
-        files += [Settings.system.given(config).base / name] if is_yaml(name) else []
+        files += [given_for(Settings.system, config).base / name] if is_yaml(name) else []
     versions = getattr(factory, "versions", None)
     found = sources_of(modules, files, config.rootpath)
     return found | versions(settings.system_options) if callable(versions) else found
@@ -372,7 +362,6 @@ def code_of_run(config: pytest.Config, factory: Any, settings: Settings) -> dict
 def record_header(run: Run) -> Header:
     """Return the header of the run's record, without secrets."""
     from pytest_memfail._version import __version__
-    from pytest_memfail.finding import judge_weights
     from pytest_memfail.llm import why_approximate
     from pytest_memfail.records import SCHEMA_VERSION, Header, TaskRecord
 
@@ -384,7 +373,7 @@ def record_header(run: Run) -> Header:
         memfail=__version__,
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         **{name: value for name, value in given.items() if name in known},
-        judge_weights=judge_weights(settings.judge, settings.judge_options),
+        judge_weights=run.judge.weights,
         sources=run.sources,
         approximate_tokens=why_approximate(),
         identity={**IDENTITY, "memfail": "subject", "judge_weights": "verdicts"},

@@ -17,8 +17,8 @@ import pytest
 from pytest_memfail.core import MemfailError
 from pytest_memfail.plugin.execution import WORKER_INPUT, Execution
 from pytest_memfail.plugin.outcome import clean_report
-from pytest_memfail.plugin.run import KNOWN, Run, for_workers, latest_recorded
-from pytest_memfail.running import DEATHS, Watcher, in_flight, new_folder
+from pytest_memfail.plugin.run import KNOWN, for_workers, latest_recorded
+from pytest_memfail.running import DEATHS, Run, Watcher, in_flight, new_folder
 
 LOW: Final = 1
 """A worker whose queue is this short gets more items: it needs the next item before it runs the current one."""

@@ -16,7 +16,6 @@ from .journals import (
 )
 from .models import (
     check_models as check_models,
-    judge_model as judge_model,
 )
 from .output import (
     Progress as Progress,
@@ -35,10 +34,6 @@ from .plan import (
 )
 from .record import (
     RunRecord as RunRecord,
-)
-from .settings import (
-    Around as Around,
-    RunSettings as RunSettings,
 )
 from .stores import (
     Runtime as Runtime,

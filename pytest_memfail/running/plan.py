@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import (
     Doubt,
@@ -17,12 +18,15 @@ from pytest_memfail.core import (
     described_apart,
 )
 from pytest_memfail.engine import Needed
+from pytest_memfail.finding import NamedJudge
 from pytest_memfail.records import Kept, QuestionRecord, StoreRecord
-from pytest_memfail.running.settings import RunSettings
 from pytest_memfail.safety import (
     escape_controls,
     mask_known,
 )
+
+if TYPE_CHECKING:
+    from pytest_memfail.options import Settings
 
 ROOT: Final = "memfail"
 DEFAULT_K: Final = 5
@@ -63,7 +67,7 @@ class Asked:
 class Run:
     """The state of a run that the controller and every worker share."""
 
-    def __init__(self, settings: RunSettings, tasks: Sequence[Task], selection: Sequence[Selection]):
+    def __init__(self, settings: Settings, tasks: Sequence[Task], selection: Sequence[Selection]):
         self.settings = settings
         self.tasks = tuple(tasks)
         self.selection = tuple(selection)
@@ -75,6 +79,9 @@ class Run:
         self._all_units = self.units
         if settings.shard is not None:
             self.units = shard_of(self.units, *settings.shard)
+        self.cache = Path()
+        """The folder of data that is kept between runs."""
+        self.judge = NamedJudge(settings.judge, "--memfail-judge", settings.judge_options)
         self.suites: tuple[Suite, ...] = ()
         """The suites of the run that are more than tasks; without MemFail."""
         self.kept = Kept()
@@ -245,7 +252,7 @@ def _id(selection: Selection) -> str:
     return "::".join((f"{ROOT}/{selection[0]}", *selection[1:])) if selection else ROOT
 
 
-def haystack_for(factory: Any, settings: RunSettings) -> str:
+def haystack_for(factory: Any, settings: Settings) -> str:
     """Return `full` to store all conversations or, with a limit, `sample` to store only those that the questions need.
 
     Storing is cheap for a system that declares that it calls no model. Any other system may pay for each conversation.

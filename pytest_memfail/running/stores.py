@@ -21,7 +21,6 @@ from pytest_memfail.running.journals import DEATHS, FileJournal, suspects_of, un
 from pytest_memfail.running.models import LEDGER_FILE, Models, open_ledger
 from pytest_memfail.running.output import Routing, replay
 from pytest_memfail.running.plan import Asked, Run, Unit
-from pytest_memfail.running.settings import Around
 from pytest_memfail.systems import for_store
 
 T = TypeVar("T")
@@ -66,7 +65,6 @@ class Runtime:
     def __init__(
         self,
         run: Run,
-        around: Around,
         *,
         run_id: str,
         process: str,
@@ -80,7 +78,6 @@ class Runtime:
 
         Args:
             run: the stores and their questions.
-            around: the surroundings of the run.
             run_id: distinguishes the stores of this run from those of others.
             process: distinguishes the stores of this process from those of others.
             journals: the folder that the processes of the run share; None for a run of one process.
@@ -89,7 +86,7 @@ class Runtime:
             outcomes: exceptions of a system that end its question without an error.
             ahead: whether the next store may be filled while one is asked.
         """
-        self.run, self._around, self._outcomes, self._ahead = run, around, outcomes, ahead
+        self.run, self._outcomes, self._ahead = run, outcomes, ahead
         self._run_id, self._process, self._journals = run_id, process, journals
         self._progress, self._show = progress, show
         self._journal = FileJournal(journals, process) if journals is not None else None
@@ -255,9 +252,7 @@ class Runtime:
         from pytest_memfail.llm import count_tokens, first_tokens, last_tokens
 
         settings = self.run.settings
-        models = self._models = Models(
-            settings, self._around, self._journals, self.run.system_models, self.run.suites, self.run.replay_ignore
-        )
+        models = self._models = Models(self.run, self._journals)
         resources = Resources(
             judge=models.judge,
             test_taker=models.test_taker,

@@ -23,9 +23,7 @@ DECLARATION = """\
         "Colour of the ink",
         choice("red", "blue", "green"),
         default="red",
-        shared=True,
         identifies="verdicts",
-        rerun=True,
     )
 
 """
@@ -48,7 +46,7 @@ def scratch(project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypa
     """A project whose pytest loads a copy of the package with one more option."""
     library = tmp_path_factory.mktemp("library")
     shutil.copytree(PACKAGE, library / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
-    options = library / PACKAGE.name / "plugin" / "options.py"
+    options = library / PACKAGE.name / "options.py"
     text = options.read_text(encoding="utf-8")
     assert text.count(FIRST) == 1
     options.write_text(text.replace(FIRST, DECLARATION + FIRST), encoding="utf-8")

@@ -35,7 +35,7 @@ ALLOWED = {
     "engine": {*GROUND, "hosting"},
     "report": {*GROUND, "records", "results"},
     "finding": {*GROUND, "judges", "llm", "records", "suites", "systems"},
-    "running": {*GROUND, "engine", "finding", "hosting", "llm", "records", "results", "systems"},
+    "running": {*GROUND, "engine", "finding", "hosting", "llm", "options", "records", "results", "systems"},
     "llm": GROUND,
     "calibration": {*GROUND, "engine", "hosting", "judges", "rows", "suites"},
     "authoring": {*GROUND, "llm", "suites"},
@@ -309,9 +309,9 @@ def test_importing_the_plugin_loads_nothing_heavy():
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()
 
 
-def test_importing_the_plugin_loads_of_ours_the_core_only():
+def test_importing_the_plugin_loads_of_ours_the_options_and_the_names_of_verdicts_only():
     ours = {name for name in loaded_by("import pytest_memfail.plugin") if name.startswith("pytest_memfail.")}
-    assert {name.split(".")[1] for name in ours} <= {"core", "plugin", "safety"}
+    assert {name.split(".")[1] for name in ours} == {"core", "options", "plugin"}
 
 
 def test_importing_the_package_loads_no_test_runner_and_nothing_heavy():

@@ -20,7 +20,7 @@ from pytest_memfail.core import (
     Suite,
     UsageError,
 )
-from pytest_memfail.finding.judges import is_named, kinds_of, model_judge, named_judge
+from pytest_memfail.finding import NamedJudge, kinds_of
 
 KINDS = {"value": Kind("a", "b", "c", find=lambda fact, _: Found(True, True, f"found {fact.id}"))}
 ANSWERS = {"exact": AnswerKind("", lambda *_: StageResult("passed", "graded"), settles=True)}
@@ -53,28 +53,32 @@ def takes_none():
     return Judge()
 
 
-def named(name, **options):
-    return named_judge(name, "ours", option="--memfail-judge", **options)
+BOTH = {"kinds": KINDS, "answers": ANSWERS}
+
+
+def named(name, **places):
+    return NamedJudge(name, "--memfail-judge", **places)
 
 
 def test_the_offline_judge_gets_the_kinds():
-    judge = named("offline", kinds=KINDS, answers=ANSWERS)
+    judge = named("offline").make("ours", BOTH)
     assert judge.storage(FACT, STORE).reason == "found e"
     assert judge.answer(ASKED, [FACT], Reply("x")).reason == "graded"
-    assert not named("offline").settles(ASKED)
+    assert not named("offline").make("ours").settles(ASKED)
 
 
 @pytest.mark.parametrize("name", ["some-model", "offline+some-model"])
 def test_a_model_gets_them_alone_and_behind_the_offline_judge(name):
-    judge: Any = model_judge(name, "some-model", "ours", cast("Any", None), kinds=KINDS, answers=ANSWERS)
+    client = cast("Any", None)
+    judge: Any = named(name).make_model("some-model", "ours", client, kinds=BOTH)
     assert judge.settles(ASKED)
-    assert not cast("Any", model_judge(name, "some-model", "ours", cast("Any", None))).settles(ASKED)
+    assert not cast("Any", named(name).make_model("some-model", "ours", client)).settles(ASKED)
 
 
 @pytest.mark.parametrize(
     ("factory", "given"),
     [
-        (takes_both, {"kinds": KINDS, "answers": ANSWERS}),
+        (takes_both, BOTH),
         (takes_kinds, {"kinds": KINDS}),
         (takes_none, {}),
         (Judge, {}),
@@ -83,11 +87,11 @@ def test_a_model_gets_them_alone_and_behind_the_offline_judge(name):
     ids=["both", "kinds", "none", "any keyword", "an object"],
 )
 def test_a_judge_of_the_user_gets_what_its_factory_takes(factory, given):
-    assert named("mine", hook=lambda: factory, kinds=KINDS, answers=ANSWERS).given == given
+    assert named("mine", hook=lambda: factory).make("ours", BOTH).given == given
 
 
 def test_a_judge_that_needs_kinds_has_its_name_before_they_are_known():
-    assert is_named("mine", option="--memfail-judge", hook=lambda: takes_both)
+    assert named("mine", hook=lambda: takes_both).model() is None
 
 
 # -- the kinds of suites -----------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from pytest_memfail.running import Run
 def test_a_process_that_takes_the_place_of_a_dead_one_must_read_the_same_code(
     died: bool, code: str, changed: bool
 ) -> None:
-    settings: Any = SimpleNamespace(shard=None, replay_ignore=())
+    settings: Any = SimpleNamespace(shard=None, replay_ignore=(), judge="offline", judge_options={})
     run = Run(settings, [], [])
     run.sources, run.code = {"mymem.py": "a", "b.py": "b"}, lambda: {"mymem.py": code, "b.py": "b"}
     doubts: tuple[Doubt, ...] = run.mixture([], died=died)
