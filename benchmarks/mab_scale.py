@@ -18,11 +18,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.authoring import numbered_facts
 from pytest_memfail.core import Listing, Memory, SuiteRequest, SystemContext
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.suites import built_in_suite
+from pytest_memfail.suites.mab.recipe import numbered_facts
 from pytest_memfail.systems import built_in_system
 
 TOKENS = 262_144

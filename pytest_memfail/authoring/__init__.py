@@ -1,38 +1,8 @@
-"""Generate more rows with any model: draw the subject of each row first, and check everything the model writes."""
+"""Generate more rows with any model: draw the subject of each row first, and check everything the model writes.
 
-from __future__ import annotations
+A suite says what it can generate: a `Recipe` for each kind of rows (`Suite.recipes`).
+"""
 
-from pytest_memfail.authoring.facts import TASK as FORGETTING, numbered_facts, write_facts
-from pytest_memfail.authoring.made import Made, Request, file_of
-from pytest_memfail.authoring.pipeline import GENERATED, Estimate, Generation, Report
-from pytest_memfail.authoring.samplers import (
-    PersonSpec,
-    PreferenceSpec,
-    RuleSpec,
-    apart,
-    person_specs,
-    preference_specs,
-    rule_specs,
-)
-from pytest_memfail.suites import near_duplicates
+import lazy_loader
 
-__all__ = [
-    "FORGETTING",
-    "GENERATED",
-    "Estimate",
-    "Generation",
-    "Made",
-    "PersonSpec",
-    "PreferenceSpec",
-    "Report",
-    "Request",
-    "RuleSpec",
-    "apart",
-    "file_of",
-    "near_duplicates",
-    "numbered_facts",
-    "person_specs",
-    "preference_specs",
-    "rule_specs",
-    "write_facts",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,10 +12,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.authoring.made import file_of
 from pytest_memfail.core import (
     OURS,
     MemfailError,
+    Suite,
+    SuiteFault,
     SuiteRequest,
     UsageError,
     check_regular,
@@ -23,18 +24,16 @@ from pytest_memfail.core import (
     json_of,
     put_in_place,
 )
-from pytest_memfail.suites import Finding, TaskRequest, load_tasks, suite_in, validate
 
 CONFIG: Final = "generation_config.json"
 KEY: Final = "generated"
 GIT_SECONDS: Final = 10.0
 
 
-def check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
+def check_free(folder: Path, files: Sequence[str], *, force: bool) -> None:
     """Raise `UsageError` if rows would be overwritten, or if the folder cannot be created."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out: got the file {folder}, expected a folder")
-    files = [file_of(name) for name in names]
     for file in (*files, CONFIG):
         check_regular(folder / file, "--out")
     read_config(folder)
@@ -61,9 +60,9 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def write(
-    folder: Path, task: str, files: Mapping[str, Sequence[Mapping[str, Any]]], account: Mapping[str, Any]
-) -> list[Finding]:
-    """Write the files of one task and its part of the config; return the findings of `memfail validate`.
+    folder: Path, suite: Suite, task: str, files: Mapping[str, Sequence[Mapping[str, Any]]], account: Mapping[str, Any]
+) -> list[SuiteFault]:
+    """Write the files of one task and its part of the config; return the warnings of `memfail validate`.
 
     Raises `MemfailError` if the rows are invalid, and leaves the folder unchanged.
     """
@@ -71,19 +70,19 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".memfail-", dir=folder) as name:
         staged = Path(name)
-        for task_name, rows in files.items():
-            _write_rows(staged / file_of(task_name), rows)
-        findings = _sound(staged, list(files))
+        for file, rows in files.items():
+            _write_rows(staged / file, rows)
+        warnings = _checked(staged, suite)
         described = {
             file: {"rows": len(rows), "sha256": sha256((staged / file).read_bytes()).hexdigest()}
-            for file, rows in ((file_of(task_name), rows) for task_name, rows in files.items())
+            for file, rows in files.items()
         }
         part = {**account, "files": described}
         config[KEY] = {**config.get(KEY, {}), task: part}
         (staged / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         for file in (*described, CONFIG):
             put_in_place(staged / file, folder / file)  # each file is replaced atomically
-    return findings
+    return warnings
 
 
 def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -96,22 +95,15 @@ def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         writer.writerows(rows)
 
 
-def _sound(staged: Path, names: Sequence[str]) -> list[Finding]:
-    suite = suite_in(staged)
-    if suite is None or suite.faults is None:
-        findings = validate(staged)
-    else:
-        faults = suite.faults(staged)
-        findings = [Finding("error" if f.is_error else "warning", f.file, None, f.place, f.problem) for f in faults]
-    if errors := [finding for finding in findings if finding.severity == "error"]:
+def _checked(staged: Path, suite: Suite) -> list[SuiteFault]:
+    """Return the suite's warnings about rows. Raise `MemfailError` for an error, and what loading them raises."""
+    faults = [] if suite.faults is None else list(suite.faults(staged))
+    if errors := [fault for fault in faults if fault.is_error]:
         raise MemfailError(
             f"the generated rows are invalid, nothing was written: {errors[0]} ({counted(len(errors), 'error')})"
         )
-    if suite is None:
-        load_tasks(TaskRequest(tuple(names), staged))
-    else:
-        suite.load(SuiteRequest(staged, OURS))
-    return findings
+    suite.load(SuiteRequest(staged, OURS if OURS in suite.source.files else ""))
+    return faults
 
 
 def git_commit() -> str | None:

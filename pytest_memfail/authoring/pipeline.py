@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import version
@@ -11,32 +11,14 @@ from typing import Any, Final
 
 from pytest_memfail.authoring import output
 from pytest_memfail.authoring.asking import Session, Show
-from pytest_memfail.authoring.coexisting import CoexistingFacts
-from pytest_memfail.authoring.conditional import EASY, HARD, ConditionalFacts
-from pytest_memfail.authoring.long_hop import LongHop
-from pytest_memfail.authoring.made import Made, Recipe, Request, Work
-from pytest_memfail.authoring.meme_episodes import EPISODES, MOST_FILLERS, MemeEpisodes
-from pytest_memfail.authoring.persona import PersonaRetrieval
 from pytest_memfail.authoring.raw import Raw
-from pytest_memfail.core import MemfailError, UnknownNameError, UsageError, counted
+from pytest_memfail.authoring.recipe import Made, Recipe, Request, Work
+from pytest_memfail.core import MemfailError, Suite, SuiteFault, UsageError, counted
 from pytest_memfail.llm import ModelClient, Prices, Usage
-from pytest_memfail.suites import Finding
+from pytest_memfail.rows import PERMUTATIONS
 
-RECIPES: Final[Mapping[str, tuple[Callable[[Request], Recipe], tuple[str, ...]]]] = {
-    "conditional_facts": (ConditionalFacts, (EASY, HARD)),
-    "coexisting_facts": (CoexistingFacts, ("coexisting_facts",)),
-    "persona_retrieval": (PersonaRetrieval, ("persona_retrieval",)),
-    "long_hop": (LongHop, ("long_hop",)),
-    "meme": (MemeEpisodes, (EPISODES,)),
-}
-"""The recipe of each task, and the names of its files in `Made.files`."""
-UPDATED: Final = "updated_facts"
-"""A task without a recipe."""
-GENERATED: Final = tuple(RECIPES)
 MOST_ROWS: Final = 3600
 """The number of names for people; ids have no room for many more either."""
-SHUFFLES: Final = 128
-"""Permutations of the MinHash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,39 +52,33 @@ class Report:
     made: Made
     given_up: Mapping[str, str]
     """Items that were given up, and why."""
-    findings: tuple[Finding, ...]
-    """The findings of `memfail validate` about the rows."""
+    warnings: tuple[SuiteFault, ...]
+    """The warnings of `memfail validate` about the rows."""
 
 
 class Generation:
     """One run of the generator in one folder."""
 
-    def __init__(self, request: Request, folder: Path, *, force: bool = False) -> None:
+    def __init__(self, suite: Suite, recipe: Recipe, request: Request, folder: Path, *, force: bool = False) -> None:
         """Draw the subjects and read the replies of an earlier run, without requesting or writing anything.
 
-        Raises `UsageError` for an unknown task, an invalid number, existing rows, or a raw file with other settings.
+        Raises `UsageError` for an invalid number, existing rows, or a raw file with other settings.
         """
-        if request.task == UPDATED:
-            raise UsageError(f"{UPDATED} has no recipe, its rows are written by hand; expected {', '.join(RECIPES)}")
-        if request.task not in RECIPES:
-            raise UnknownNameError("task to generate", request.task, RECIPES)
         if not 1 <= request.n <= MOST_ROWS:
             raise UsageError(f"-n: got {request.n}, expected 1 to {MOST_ROWS}")
         if request.batch_size is not None and request.batch_size < 1:
             raise UsageError(f"--batch-size: got {request.batch_size}, expected 1 or more")
-        if not 0 <= request.fillers <= MOST_FILLERS:
-            raise UsageError(f"--fillers: got {request.fillers}, expected 0 to {MOST_FILLERS}")
-        make, self._names = RECIPES[request.task]
-        output.check_free(folder, self._names, force=force)
+        output.check_free(folder, recipe.files, force=force)
+        self._suite = suite
         self._request = request
         self._folder = folder
-        self._recipe = make(request)
+        self._maker = recipe.begin(request)
         settings = {"task": request.task, "seed": request.seed, "model": request.model, "design": request.design}
         self._raw = Raw(folder / "raw" / f"{request.task}.jsonl", settings, replace=force)
 
     def estimate(self, prices: Prices) -> Estimate:
         """Return the remaining requests and their possible cost."""
-        work = tuple(self._recipe.plan(self._raw))
+        work = tuple(self._maker.plan(self._raw))
         usage = Usage(sum(w.prompt_tokens for w in work), sum(w.reply_tokens for w in work))
         model = self._request.model
         return Estimate(work, model, prices.cost(model, usage), prices.date)
@@ -112,15 +88,14 @@ class Generation:
 
         Raises `MemfailError`. The raw file keeps everything accepted until then, and the next run continues from it.
         """
-        session = Session(client, self._request.model, self._raw)
-        if show is not None:
-            session.show = show
+        session = Session(client, self._request.model, self._raw, show)
         with self._raw:
-            made = await self._recipe.make(session)
+            made = await self._maker.make(session)
         if not all(made.files.values()):
             raise MemfailError(f"no row is left to write ({_counted(made.counts)}); try another model")
-        findings = output.write(self._folder, self._request.task, made.files, self._account(made, session, client))
-        return Report(made, session.given_up, tuple(findings))
+        account = self._account(made, session, client)
+        warnings = output.write(self._folder, self._suite, self._request.task, made.files, account)
+        return Report(made, session.given_up, tuple(warnings))
 
     def _account(self, made: Made, session: Session, client: ModelClient) -> dict[str, Any]:
         totals = client.ledger.totals()
@@ -135,7 +110,7 @@ class Generation:
             "rows_asked_for": request.n,
             "deduplication": {
                 "method": "MinHash LSH",
-                "permutations": SHUFFLES,
+                "permutations": PERMUTATIONS,
                 "shingle": "3 words",
                 "thresholds": dict(made.thresholds),
             },

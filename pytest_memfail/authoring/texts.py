@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator
 
 from pytest_memfail.core import one_line
-from pytest_memfail.suites import words_of
+from pytest_memfail.rows import words_of
 
 SHORT: Final = 200
 LONG: Final = 500

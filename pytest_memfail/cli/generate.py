@@ -12,7 +12,7 @@ from pytest_memfail.cli.judging import INTERRUPTED
 from pytest_memfail.core import UsageError, counted
 
 if TYPE_CHECKING:
-    from pytest_memfail.authoring import Generation, Report
+    from pytest_memfail.authoring import DrawnRecipe, Generation, Report
     from pytest_memfail.llm import Ledger, Prices
 
 TIMEOUT_SECONDS: Final = 300.0
@@ -25,16 +25,15 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "generate",
         help="generate more rows",
-        description="Generate rows of one MemFail task, or episodes like MEME's, with any OpenAI-compatible model "
-        "(OPENAI_BASE_URL, OPENAI_API_KEY). A seed draws the subjects; rows are checked, and near-duplicates dropped. Repeat the "
-        "command to continue an interrupted run. The numbered facts of mab_forgetting need no model: give --facts instead of "
-        "-n and --model.",
+        description="Generate more rows of a suite with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY). A seed draws "
+        "the subjects; rows are checked, and near-duplicates dropped. Repeat the command to continue an interrupted run. "
+        "Numbered facts need no model: give --facts instead of -n and --model.",
     )
     parser.add_argument(
         "task",
         metavar="TASK",
-        help="conditional_facts (easy and hard), coexisting_facts, persona_retrieval, long_hop, meme (episodes), or "
-        "mab_forgetting (numbered facts)",
+        help="what to generate: the name of a suite's recipe, such as conditional_facts (easy and hard), meme (episodes) or "
+        "mab_forgetting (numbered facts); a wrong name lists all",
     )
     parser.add_argument("-n", "--n", metavar="N", type=int, help="number of rows or episodes")
     parser.add_argument("--model", metavar="NAME", help="the model that writes the rows")
@@ -69,21 +68,23 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the estimate, generate the rows, and print the result."""
-    from pytest_memfail.authoring import FORGETTING, Generation, Request
+    from pytest_memfail.authoring import DrawnRecipe, Generation, Request
+    from pytest_memfail.finding import find_recipe
     from pytest_memfail.llm import Ledger, Prices
 
-    if options.task == FORGETTING:
-        return _write_facts(options)
+    suite, recipe = find_recipe(options.task)
+    if isinstance(recipe, DrawnRecipe):
+        return _draw(recipe, options)
     given = {"-n/--n": options.n, "--model": options.model}
     if missing := [name for name, value in given.items() if value is None]:
         options.error(f"the following arguments are required: {', '.join(missing)}")
     if options.facts is not None:
-        raise UsageError(f"--facts: got {options.facts} for {options.task}, expected it for {FORGETTING} only")
+        raise UsageError(f"--facts: got {options.facts} for {options.task}, whose rows a model writes; expected -n")
     prices = Prices.from_file(options.prices) if options.prices else Prices()
     request = Request(
         options.task, options.n, options.model, options.seed, options.design, options.batch_size, options.fillers
     )
-    generation = Generation(request, options.out, force=options.force or options.estimate)
+    generation = Generation(suite, recipe, request, options.out, force=options.force or options.estimate)
     ledger = Ledger(max_cost=options.max_cost, prices=prices)
     try:
         print(_estimated(generation, prices, options), flush=True)
@@ -102,16 +103,14 @@ def run(options: argparse.Namespace) -> int:
     return _print_report(report, options.out)
 
 
-def _write_facts(options: argparse.Namespace) -> int:
+def _draw(recipe: DrawnRecipe, options: argparse.Namespace) -> int:
     """Write numbered facts and questions about them, without a model."""
-    from pytest_memfail.authoring import FORGETTING, write_facts
-
     for name, value in {"-n": options.n, "--model": options.model}.items():
         if value is not None:
-            raise UsageError(f"{name}: got {value} for {FORGETTING}, expected --facts: no model writes these rows")
+            raise UsageError(f"{name}: got {value} for {options.task}, expected --facts: no model writes these rows")
     if options.facts is None:
-        raise UsageError(f"--facts: got nothing for {FORGETTING}, expected the number of facts, such as --facts 455")
-    for source, questions in write_facts(options.out, options.facts, options.seed, force=options.force):
+        raise UsageError(f"--facts: got nothing for {options.task}, expected the number of facts, such as --facts 455")
+    for source, questions in recipe.write(options.out, options.facts, options.seed, options.force):
         print(f"{source}: {counted(questions, 'question')} about {counted(options.facts, 'fact')}")
     return 0
 
@@ -163,16 +162,14 @@ def _spent(ledger: Ledger) -> str:
 
 
 def _print_report(report: Report, folder: Path) -> int:
-    from pytest_memfail.authoring import file_of
-
     made = report.made
     for what, why in list(report.given_up.items())[:SHOWN]:
         print(f"left out: {what}: {why}")
     if (more := len(report.given_up) - SHOWN) > 0:
         print(f"left out: {more} more, listed in {folder / 'generation_config.json'}")
-    for finding in report.findings:
-        print(f"{Path(finding.file).name}: {finding.severity}: {finding.field}: {finding.message}")
+    for warning in report.warnings:
+        print(f"{Path(warning.file).name}: warning: {warning.place}: {warning.problem}")
     print(", ".join(f"{name.replace('_', ' ')} {count}" for name, count in made.counts.items()))
     for name, rows in made.files.items():
-        print(f"{folder / file_of(name)}: {counted(len(rows), 'row')}")
+        print(f"{folder / name}: {counted(len(rows), 'row')}")
     return 0

@@ -458,3 +458,5 @@ class Suite:
     """The suite's settings and their meanings (`--memfail-suite-option SUITE.NAME=VALUE`)."""
     cases: Callable[[], Path] | None = None
     """Returns the folder with labelled cases for its own sample: `cases.jsonl` and `replies.jsonl`."""
+    recipes: Callable[[], Mapping[str, Any]] | None = None
+    """Returns the rows that `memfail generate` makes: a `Recipe` or `DrawnRecipe` of `pytest_memfail.authoring` by name."""

@@ -15,6 +15,7 @@ from .lookup import (
 from .suites import (
     check_folders as check_folders,
     chosen_suites as chosen_suites,
+    find_recipe as find_recipe,
     find_suite as find_suite,
     suites_of as suites_of,
 )

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_memfail.core import UnknownNameError, UsageError
-from pytest_memfail.finding.lookup import SUITES, find, names
+from pytest_memfail.finding.lookup import SUITES, find, load_all, names
 
 if TYPE_CHECKING:
+    from pytest_memfail.authoring import DrawnRecipe, Recipe
     from pytest_memfail.core import Folders, Suite
     from pytest_memfail.records import Header
     from pytest_memfail.suites import Chosen
@@ -80,3 +81,19 @@ def suites_of(header: Header) -> tuple[list[Suite], list[str]]:
         except UnknownNameError:
             missing.append(name)
     return found, missing
+
+
+def find_recipe(name: str) -> tuple[Suite, Recipe | DrawnRecipe]:
+    """Return what makes the rows of that name, with the suite that they are of.
+
+    Raises `UsageError` for a task without a recipe, or an unknown name.
+    """
+    from pytest_memfail.suites import suites_with_recipes
+
+    suites = [*suites_with_recipes(), *(suite for _, suite in load_all(SUITES))]
+    found = {each: (suite, recipe) for suite in suites if suite.recipes for each, recipe in suite.recipes().items()}
+    if name in found:
+        return found[name]
+    if any(name in suite.parts for suite in suites):
+        raise UsageError(f"{name} has no recipe; expected {', '.join(found)}")
+    raise UnknownNameError("task to generate", name, found)

@@ -20,6 +20,13 @@ from .json_rows import (
     read_json_rows as read_json_rows,
     read_row_again as read_row_again,
 )
+from .repeats import (
+    PERMUTATIONS as PERMUTATIONS,
+    near_duplicates as near_duplicates,
+    shared_runs as shared_runs,
+    stands as stands,
+    words_of as words_of,
+)
 from .tables import (
     Table as Table,
     read_table as read_table,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_memfail.grading import asserts
 from pytest_memfail.suites.custom import NAME as CUSTOM, find_custom, needed_files, read_custom
 from pytest_memfail.suites.haystacks import HaystackFinder
 from pytest_memfail.suites.load import (
@@ -16,6 +15,7 @@ from pytest_memfail.suites.load import (
     load_tasks,
     match_tasks,
     suite_in,
+    suites_with_recipes,
     with_options,
 )
 from pytest_memfail.suites.memfail import (
@@ -32,37 +32,17 @@ from pytest_memfail.suites.memfail import (
     task_of_rows,
 )
 from pytest_memfail.suites.memfail.validate import (
-    CONNECTIVES,
-    EASY_SENTENCES,
-    ESSAY_LIKENESS,
-    EXCLUSIVE,
-    HARD_SENTENCES,
-    LIKENESS,
     OPTION_WORDS,
-    PERSONA_SENTENCES,
-    STATES_EXCLUSIVITY,
     Finding,
-    is_gerund,
-    near_duplicates,
-    numbers_in,
-    sentences,
-    stands,
     validate,
-    words_of,
 )
 from pytest_memfail.suites.sampling import HAYSTACKS, Haystack, in_turn, keep_questions, sample, sample_stores
 
 __all__ = [
     "BUILT_IN",
-    "CONNECTIVES",
     "CUSTOM",
-    "EASY_SENTENCES",
-    "ESSAY_LIKENESS",
-    "EXCLUSIVE",
-    "HARD_SENTENCES",
     "HAYSTACKS",
     "LETTERS",
-    "LIKENESS",
     "MEMFAIL",
     "MEMFAIL_ANSWERS",
     "MEMFAIL_KINDS",
@@ -70,9 +50,7 @@ __all__ = [
     "MODELS",
     "OPTION_WORDS",
     "OWN",
-    "PERSONA_SENTENCES",
     "PROTOCOLS",
-    "STATES_EXCLUSIVITY",
     "TASK_NAMES",
     "Chosen",
     "Finding",
@@ -80,28 +58,22 @@ __all__ = [
     "HaystackFinder",
     "Protocol",
     "TaskRequest",
-    "asserts",
     "built_in_suite",
     "choose_suites",
     "find_custom",
     "in_turn",
-    "is_gerund",
     "keep_questions",
     "load_tasks",
     "match_tasks",
-    "near_duplicates",
     "needed_files",
-    "numbers_in",
     "read_custom",
     "sample",
     "sample_stores",
-    "sentences",
     "shipped_data",
-    "stands",
     "suite_in",
+    "suites_with_recipes",
     "task_of_row",
     "task_of_rows",
     "validate",
     "with_options",
-    "words_of",
 ]

@@ -12,9 +12,12 @@ from typing import Final
 
 from pytest_memfail.core import (
     Folders,
+    Source,
     Suite,
+    SuiteFault,
     SuiteRequest,
     Task,
+    TaskPart,
     UnknownNameError,
     UsageError,
 )
@@ -218,6 +221,24 @@ def _limited(task: Task, request: TaskRequest) -> Task:
     if task.suite == MEMFAIL:
         return sample(task, request.limit, request.seed, request.haystack)
     return sample_stores(task, request.limit, request.seed)
+
+
+def suites_with_recipes() -> list[Suite]:
+    """Return the suites of this package that `memfail generate` makes rows of."""
+    from pytest_memfail.suites.memfail.recipes import RECIPES
+    from pytest_memfail.suites.memfail.validate import validate
+
+    def faults(folder: Path) -> list[SuiteFault]:
+        found = validate(folder)
+        return [SuiteFault(f.file, f.field, f.message, f.severity == "error", f.line) for f in found]
+
+    def load(request: SuiteRequest) -> tuple[Task, ...]:
+        return load_tasks(TaskRequest(data=request.folder))
+
+    source = Source("https://arxiv.org/abs/2605.26667", "CC BY 4.0", {})
+    parts: dict[str, tuple[TaskPart, ...]] = dict.fromkeys(TASK_NAMES, ())
+    of_memfail = Suite(MEMFAIL, source, load, parts, faults=faults, recipes=lambda: RECIPES)
+    return [of_memfail, *(suite for suite in map(built_in_suite, BUILT_IN) if suite.recipes)]
 
 
 def suite_in(folder: Path) -> Suite | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.core import (
     NOT_RETRIEVED,
@@ -154,6 +154,13 @@ def _tokens(given: str) -> int:
     return int(given)
 
 
+def recipes() -> Mapping[str, Any]:
+    """Return the rows that `memfail generate` makes."""
+    from pytest_memfail.suites.mab.recipe import RECIPES
+
+    return RECIPES
+
+
 def faults(folder: Path) -> Iterator[SuiteFault]:
     """Yield the faults of all files of the suite in a folder.
 
@@ -177,6 +184,7 @@ SUITE: Final = Suite(
     labels=LABELS,
     k=10,
     faults=faults,
+    recipes=recipes,
     options={"chunk": "tokens of a chunk, for all texts"},
     cases=shipped_rows,
     sample="our sample: 60 numbered facts, 12 documents, 3 stories, a chat history, 60 sentences and 20 dialogues",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.core import (
     LOST_LATER,
@@ -82,6 +82,13 @@ def load(request: SuiteRequest) -> Sequence[Task]:
     return (task_of(rows, path, sha, variant, licence),)
 
 
+def recipes() -> Mapping[str, Any]:
+    """Return the rows that `memfail generate` makes."""
+    from pytest_memfail.suites.meme.recipe import RECIPES
+
+    return RECIPES
+
+
 def faults(folder: Path) -> Iterator[SuiteFault]:
     """Yield the faults of all files of the suite in a folder.
 
@@ -102,6 +109,7 @@ SUITE: Final = Suite(
     labels=LABELS,
     k=5,
     faults=faults,
+    recipes=recipes,
     sample="our sample: 8 episodes",
     cases=lambda: shipped_episodes().parent,
 )

@@ -8,10 +8,9 @@ import re
 import pytest
 import row_writer
 
-from pytest_memfail.authoring import person_specs, rule_specs
 from pytest_memfail.authoring.asking import BARREN, CLIENT_TRIES, TRIES
-from pytest_memfail.authoring.samplers import apart
 from pytest_memfail.suites import validate
+from pytest_memfail.suites.memfail.recipes.samplers import apart, person_specs, rule_specs
 from pytest_memfail.testing import Fault, Reply
 
 STRANGER = next(name for name in apart(person_specs(1, 42), 42)[0].distractors if name)

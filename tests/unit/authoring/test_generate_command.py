@@ -8,11 +8,15 @@ from collections import Counter
 
 import pytest
 import row_writer
+from pydantic import BaseModel
+from row_writer import task_of
 
-from pytest_memfail.authoring import person_specs, preference_specs, rule_specs
-from pytest_memfail.authoring.samplers import apart
+from pytest_memfail.authoring import Item, Recipe, SingleStage, Stage
 from pytest_memfail.cli import main
+from pytest_memfail.core import Source, Suite, SuiteFault
+from pytest_memfail.finding import suites
 from pytest_memfail.suites import TaskRequest, load_tasks, validate
+from pytest_memfail.suites.memfail.recipes.samplers import apart, person_specs, preference_specs, rule_specs
 
 TASKS = {
     "conditional_facts": ["conditional_facts_easy", "conditional_facts_hard"],
@@ -341,7 +345,7 @@ def test_an_unknown_price_is_said_and_no_budget_can_be_held(generate):
     [
         (
             ["updated_facts", "-n", "3"],
-            "updated_facts has no recipe, its rows are written by hand; expected conditional_facts,",
+            "updated_facts has no recipe; expected conditional_facts,",
         ),
         (["coexisting", "-n", "3"], "unknown task to generate 'coexisting'; did you mean 'coexisting_facts'?"),
         (["long_hop", "-n", "0"], "-n: got 0, expected 1 to 3600"),
@@ -374,3 +378,29 @@ def test_a_file_is_no_folder(generate, tmp_path):
     ran = generate("coexisting_facts", 2)
     assert ran.code == 4
     assert "expected a folder" in ran.err
+
+
+def test_a_suite_brings_its_own_recipe(generate, monkeypatch):
+    class Name(Item):
+        name: str
+
+    class Names(BaseModel):
+        rows: list[Name]
+
+    def begin(request):
+        stage = Stage("names", Name, Names, "Name a being.", lambda number: {}, lambda number, item: (), 2, 5, 5)
+        return SingleStage(request, stage, lambda number, item: {"id": str(number), "name": item.name}, "name", 0.9)
+
+    def faults(folder):
+        return [SuiteFault(str(folder / "toy.csv"), "name", "is odd", is_error=False)]
+
+    source = Source("https://example.org", "MIT", {})
+    toy = Suite("toys", source, lambda request: (), faults=faults, recipes=lambda: {"toy": Recipe(begin, ("toy.csv",))})
+    monkeypatch.setattr(suites, "load_all", lambda group: [("toys", toy)])
+    names = {1: "Ulla", 2: "Otto", 3: "Ulla"}
+    ran = generate(
+        "toy", 3, answer=lambda r: {"rows": [{**row, "name": names[row["row"]]} for row in task_of(r)["rows"]]}
+    )
+    assert ran.code == 0, ran.err
+    assert ran.rows("toy") == [{"id": "1", "name": "Ulla"}, {"id": "2", "name": "Otto"}]
+    assert "toy.csv: warning: name: is odd" in ran.out

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from pytest_memfail.authoring import numbered_facts
 from pytest_memfail.cli import main
 from pytest_memfail.core import SuiteRequest, UsageError
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.suites.mab.facts import FactList
+from pytest_memfail.suites.mab.recipe import RELATIONS, numbered_facts
 
 COMMAND = ["generate", "mab_forgetting", "--facts", "455"]
 
@@ -52,8 +52,6 @@ def test_facts_and_answers(facts, seed):
 
 def test_chains_end_in_the_answer_that_holds_now():
     """Follow each chain by its phrases through the facts that hold, and through those that were replaced."""
-    from pytest_memfail.authoring.facts import RELATIONS
-
     (_, row) = numbered_facts(455, 5)
     lines = FactList(row["context"]).lines
 

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 import row_writer
 
-from pytest_memfail.authoring.long_hop import Chain, chain_faults, wrong_options
 from pytest_memfail.suites import validate
+from pytest_memfail.suites.memfail.recipes.long_hop import Chain, chain_faults, wrong_options
 
 CHAIN = {
     "anchors": ["foghorn", "plum jam", "rereading old postcards"],

@@ -10,10 +10,10 @@ import pytest
 from row_writer import STOP, task_of, wants_anew
 
 from pytest_memfail.authoring.asking import BARREN, CLIENT_TRIES, TRIES
-from pytest_memfail.authoring.meme_graph import DOMAINS, NAME, SESSIONS, UNCERTAIN, draw, propagate
 from pytest_memfail.cli import main
 from pytest_memfail.core import SuiteRequest
 from pytest_memfail.suites import built_in_suite
+from pytest_memfail.suites.meme.graph import DOMAINS, NAME, SESSIONS, UNCERTAIN, draw, propagate
 from pytest_memfail.testing import Fault, answer_by_rule
 
 MEME = built_in_suite("meme")

@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.authoring import prompts
+from pytest_memfail.authoring import messages, spanned
+from pytest_memfail.suites.meme import recipe
+from pytest_memfail.suites.memfail.recipes import prompts
 
 PAPERS = Path(__file__).parents[4] / "shared" / "papers"
 RUN = 8
-ALL = {name: value for name, value in vars(prompts).items() if name.isupper() and isinstance(value, str)}
+ALL = {
+    name: value
+    for module in (prompts, recipe)
+    for name, value in vars(module).items()
+    if name.isupper() and isinstance(value, str)
+}
 
 
 def runs(text):
@@ -34,13 +41,13 @@ def test_prompts_are_short(name):
 
 
 def test_the_spans_are_filled_in():
-    assert "a piece of 8 to 12 sentences" in prompts.spanned(prompts.HARD, (8, 12))
-    assert "{" not in prompts.spanned(prompts.EASY, (5, 8)).replace('{"rows"', "").replace("{...}", "")
+    assert "a piece of 8 to 12 sentences" in spanned(prompts.HARD, (8, 12))
+    assert "{" not in spanned(prompts.EASY, (5, 8)).replace('{"rows"', "").replace("{...}", "")
 
 
 def test_what_was_wrong_comes_last():
-    first = prompts.messages("do", {"rows": [1]}, {})
-    again = prompts.messages("do", {"rows": [1]}, {"row 1": ["too short", "too plain"]})
+    first = messages("do", {"rows": [1]}, {})
+    again = messages("do", {"rows": [1]}, {"row 1": ["too short", "too plain"]})
     assert again[0] == first[0]
     assert again[1]["content"].startswith(first[1]["content"])
     assert "- row 1: too short; too plain" in again[1]["content"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_memfail.rows.repeats import near_duplicates, shared_runs, trigrams
 from pytest_memfail.suites.memfail.validate.guessing import above_chance, by_words, rejected, tail
-from pytest_memfail.suites.memfail.validate.repeats import near_duplicates, shared_runs, trigrams
 
 
 def test_a_word_that_gives_the_answer_away_is_learnt():

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import RowError, UsageError
 from pytest_memfail.grading import content
+from pytest_memfail.rows import near_duplicates, stands, words_of
 from pytest_memfail.suites.custom import find_custom
 from pytest_memfail.suites.memfail import (
     coexisting_facts,
@@ -43,7 +44,6 @@ from pytest_memfail.suites.memfail.validate.design import (
 )
 from pytest_memfail.suites.memfail.validate.finding import Finding
 from pytest_memfail.suites.memfail.validate.options import option_shortcuts
-from pytest_memfail.suites.memfail.validate.repeats import near_duplicates, stands, words_of
 from pytest_memfail.suites.memfail.validate.shortcuts import shortcut_findings
 from pytest_memfail.suites.memfail.validate.strangers import absent_names
 from pytest_memfail.suites.places import better_said, elsewhere

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pytest_memfail.rows import near_duplicates, shared_runs, stands
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.memfail.updated_facts import USER
 from pytest_memfail.suites.memfail.validate import guessing
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
-from pytest_memfail.suites.memfail.validate.repeats import near_duplicates, shared_runs, stands
 
 FULL: Final = 90
 """From this number of rows on, a set must also pass the checks that need a full set."""

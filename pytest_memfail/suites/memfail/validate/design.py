@@ -16,6 +16,7 @@ from typing import Any, Final
 from pytest_memfail.core import (
     json_of,
 )
+from pytest_memfail.rows import stands, words_of
 from pytest_memfail.suites.memfail.row_models import (
     LETTERS,
     CoexistingRow,
@@ -29,7 +30,6 @@ from pytest_memfail.suites.memfail.validate.across import FULL, guessed, names, 
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
 from pytest_memfail.suites.memfail.validate.narrowed import narrowed_questions
 from pytest_memfail.suites.memfail.validate.options import wrong_ends
-from pytest_memfail.suites.memfail.validate.repeats import stands, words_of
 
 DESIGN: Final = "pytest-memfail"
 SENTENCE: Final = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")

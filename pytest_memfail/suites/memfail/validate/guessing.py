@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from pytest_memfail.suites.memfail.validate.repeats import words_of
+from pytest_memfail.rows import words_of
 
 LEVEL: Final = 0.01
 """The significance level for all guesses together; only guesses that chance does not explain are reported."""

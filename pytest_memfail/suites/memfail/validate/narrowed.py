@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_memfail.rows import stands
 from pytest_memfail.suites.memfail.row_models import CoexistingRow
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
-from pytest_memfail.suites.memfail.validate.repeats import stands
 
 LEAVES_OUT: Final = re.compile(r'"([^"]+)" leaves out ([^.]+)\.')
 ROW_ID: Final = re.compile(r"\bce-\d+\b")

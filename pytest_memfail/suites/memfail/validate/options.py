@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
+from pytest_memfail.rows import stands
 from pytest_memfail.suites.memfail.row_models import LETTERS, LongHopRow
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.memfail.validate import guessing
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
-from pytest_memfail.suites.memfail.validate.repeats import stands
 
 FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
 NAME: Final = re.compile(r"\b[A-Z][a-z]+\b")

@@ -14,12 +14,12 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from pytest_memfail.rows import words_of
 from pytest_memfail.suites.memfail.row_models import ConditionalRow, PersonaRow, UpdatedRow
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.memfail.validate.design import sentences
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
 from pytest_memfail.suites.memfail.validate.guessing import rejected, tail
-from pytest_memfail.suites.memfail.validate.repeats import words_of
 
 if TYPE_CHECKING:
     from numpy import bool_

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_memfail.rows import words_of
 from pytest_memfail.suites.memfail.row_models import PersonaRow
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
-from pytest_memfail.suites.memfail.validate.repeats import words_of
 
 ABSENT: Final = 0.1
 """The largest accepted share of misleading questions about a person who shares no name with the store."""

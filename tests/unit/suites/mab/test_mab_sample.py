@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.authoring import numbered_facts
 from pytest_memfail.core import SuiteRequest, SystemContext
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.suites.mab import SUITE, shipped_rows
 from pytest_memfail.suites.mab.facts import FactList
 from pytest_memfail.suites.mab.files import FORGETTING
 from pytest_memfail.suites.mab.kinds import KINDS
+from pytest_memfail.suites.mab.recipe import numbered_facts
 from pytest_memfail.suites.mab.scores import substring_match
 from pytest_memfail.systems.bm25 import BM25
 

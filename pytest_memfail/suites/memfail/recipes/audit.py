@@ -9,10 +9,19 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from pytest_memfail.authoring import prompts
-from pytest_memfail.authoring.asking import Session, WholeReply, as_json, converse, together
-from pytest_memfail.authoring.texts import LONG, Line, quoted, text_faults
+from pytest_memfail.authoring import (
+    LONG,
+    Line,
+    Session,
+    WholeReply,
+    as_json,
+    converse,
+    quoted,
+    text_faults,
+    together,
+)
 from pytest_memfail.llm import ModelCallError
+from pytest_memfail.suites.memfail.recipes import prompts
 
 WINDOW: Final = 20
 STEP: Final = 10

@@ -8,14 +8,24 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from pytest_memfail.authoring import prompts
-from pytest_memfail.authoring.asking import Item, Session, Stage, as_json
-from pytest_memfail.authoring.made import Made, Request, Work, batch_of, made_at_once, stage_work
-from pytest_memfail.authoring.raw import Raw
-from pytest_memfail.authoring.samplers import PersonSpec, apart, person_specs
-from pytest_memfail.authoring.texts import ESSAY, LONG, Line, quoted, text_faults
+from pytest_memfail.authoring import (
+    ESSAY,
+    LONG,
+    Item,
+    Line,
+    Request,
+    SingleStage,
+    Stage,
+    as_json,
+    quoted,
+    spanned,
+    text_faults,
+)
 from pytest_memfail.core import UsageError, one_line
-from pytest_memfail.suites import LIKENESS, PERSONA_SENTENCES, sentences, stands, words_of
+from pytest_memfail.rows import stands, words_of
+from pytest_memfail.suites.memfail.recipes import prompts
+from pytest_memfail.suites.memfail.recipes.samplers import PersonSpec, apart, person_specs
+from pytest_memfail.suites.memfail.validate import LIKENESS, PERSONA_SENTENCES, sentences
 
 QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")
 FIRST_PERSON: Final = re.compile(r"\b(I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]ur)\b")
@@ -42,50 +52,24 @@ class PortraitReply(BaseModel):
     rows: list[Portrait]
 
 
-class PersonaRetrieval:
-    """The recipe."""
+def persona_retrieval(request: Request) -> SingleStage[Portrait]:
+    """Draw the people and the subjects of their questions; the names are given, so all rows are requested at once.
 
-    def __init__(self, request: Request) -> None:
-        """Draw the people and the subjects of their questions.
+    Raises `UsageError` if there are more people than names.
+    """
+    specs = person_specs(request.n, request.seed)
+    try:
+        specs = apart(specs, request.seed) if request.design == "ours" else specs
+    except ValueError as error:
+        raise UsageError(f"-n: {error}") from None
 
-        Raises `UsageError` if there are more people than names.
-        """
-        self._request = request
-        specs = person_specs(request.n, request.seed)
-        try:
-            self._specs = apart(specs, request.seed) if request.design == "ours" else specs
-        except ValueError as error:
-            raise UsageError(f"-n: {error}") from None
-        self._stage = Stage(
-            "portraits",
-            Portrait,
-            PortraitReply,
-            prompts.spanned(prompts.PERSON, PERSONA_SENTENCES),
-            self._spec,
-            self._faults,
-            size=batch_of(4, request),
-            given_tokens=75,
-            reply_tokens=480,
-        )
-
-    def plan(self, raw: Raw) -> list[Work]:
-        """Return the work of the only stage."""
-        return stage_work([self._stage], range(1, self._request.n + 1), raw)
-
-    async def make(self, session: Session) -> Made:
-        """Request all rows at once, because the names are given."""
-        return await made_at_once(session, self._stage, self._request, self._row, "essay", LIKENESS)
-
-    def _spec(self, number: int) -> Mapping[str, Any]:
-        spec = self._specs[number - 1]
+    def given(number: int) -> Mapping[str, Any]:
+        spec = specs[number - 1]
         slots = [{"about": name or spec.entity} for name in spec.distractors]
         return {"person": spec.entity, "what they are like": spec.flavor, "slots": slots}
 
-    def _faults(self, number: int, item: Portrait) -> list[str]:
-        return list(_broken_by(self._specs[number - 1], item))
-
-    def _row(self, number: int, item: Portrait) -> dict[str, str]:
-        spec = self._specs[number - 1]
+    def row(number: int, item: Portrait) -> dict[str, str]:
+        spec = specs[number - 1]
         questions = [
             {
                 "text": asked.text,
@@ -98,14 +82,27 @@ class PersonaRetrieval:
             for asked, stranger in zip(item.questions, spec.distractors, strict=True)
         ]
         return {
-            "id": f"pr-g{self._request.seed}-{number:03d}",
+            "id": f"pr-g{request.seed}-{number:03d}",
             "entity": spec.entity,
             "entity_facts": as_json([item.essay]),
             "questions": as_json(questions),
         }
 
+    stage = Stage(
+        "portraits",
+        Portrait,
+        PortraitReply,
+        spanned(prompts.PERSON, PERSONA_SENTENCES),
+        given,
+        check=lambda number, item: _faults(specs[number - 1], item),
+        size=request.batch_size or 4,
+        given_tokens=75,
+        reply_tokens=480,
+    )
+    return SingleStage(request, stage, row, "essay", LIKENESS)
 
-def _broken_by(spec: PersonSpec, item: Portrait) -> Iterator[str]:
+
+def _faults(spec: PersonSpec, item: Portrait) -> Iterator[str]:
     yield from text_faults("essay", item.essay, ESSAY)
     if len(item.essay) > ESSAY:
         return  # the following rules expect texts of normal length

@@ -1,18 +1,17 @@
-"""The result of a recipe: rows for files, and the count of what was left out."""
+"""What a suite says about rows that `memfail generate` makes, and what its recipes have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
-from pytest_memfail.authoring.asking import I, Item, Session, Stage, run_stage
+from pytest_memfail.authoring.asking import I, Session, Stage, run_stage
 from pytest_memfail.authoring.raw import Raw
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.suites import near_duplicates
+from pytest_memfail.rows import near_duplicates
 
-Design = Literal["ours", "paper"]
-"""Whether people have unique names, or share the 30 published ones (`samplers.apart`)."""
 MESSAGE_TOKENS: Final = 60
 """Tokens of a message without its rows."""
 T = TypeVar("T")
@@ -26,7 +25,8 @@ class Request:
     n: int
     model: str
     seed: int = 42
-    design: Design = "ours"
+    design: Literal["ours", "paper"] = "ours"
+    """Whether people have unique names, or share the published ones."""
     batch_size: int | None = None
     """Rows per request; None for each stage's default."""
     fillers: int = 4
@@ -48,7 +48,7 @@ class Made:
     """The rows of a task."""
 
     files: Mapping[str, Sequence[Mapping[str, Any]]]
-    """Rows by task name of the loaders (cells by column), and objects by name of a JSON file."""
+    """Rows by file name: cells by column for CSV, objects for JSON."""
     counts: Mapping[str, int]
     """The numbers of rows wanted, written and left out, in this order."""
     thresholds: Mapping[str, float]
@@ -57,8 +57,8 @@ class Made:
     """The near-duplicates left out, one line each."""
 
 
-class Recipe(Protocol):
-    """How to generate the rows of one task."""
+class Maker(Protocol):
+    """The rows of one request, while they are made."""
 
     def plan(self, raw: Raw) -> list[Work]:
         """Return the minimum remaining work."""
@@ -67,11 +67,66 @@ class Recipe(Protocol):
         """Request what is missing and assemble the rows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Rows that a model writes."""
+
+    begin: Callable[[Request], Maker]
+    """Draws the subjects of the rows. Raises `UsageError` for a request that it cannot fulfil."""
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRecipe:
+    """Rows of numbered facts that are drawn without a model."""
+
+    write: Callable[[Path, int, int, bool], Sequence[tuple[str, int]]]
+    """Writes them to a folder, for a number of facts and a seed; the last argument allows replacing files.
+
+    Returns the name of each part with its number of questions. Raises `UsageError`.
+    """
+
+
+class SingleStage(Generic[I]):
+    """A recipe with one request for each row."""
+
+    def __init__(
+        self,
+        request: Request,
+        stage: Stage[I],
+        cells: Callable[[int, I], Mapping[str, str]],
+        field: str,
+        threshold: float,
+    ) -> None:
+        """Make rows of `cells`, without those whose text in this field repeats an earlier one."""
+        self._request, self._stage, self._cells = request, stage, cells
+        self._field, self._threshold = field, threshold
+        self._numbers = range(1, request.n + 1)
+
+    def plan(self, raw: Raw) -> list[Work]:
+        """Return the work of the stage."""
+        return stage_work([self._stage], self._numbers, raw)
+
+    async def make(self, session: Session) -> Made:
+        """Request all rows at once."""
+        rows: dict[int, I] = {}
+        await run_stage(session, self._stage, self._numbers, rows)
+        texts = {f"row {number}": str(getattr(rows[number], self._field)) for number in sorted(rows)}
+        repeats = distinct(texts, self._threshold, lambda key: int(key.split()[1]))
+        kept = [number for number in sorted(rows) if number not in repeats]
+        return Made(
+            {f"{self._request.task}.csv": [self._cells(number, rows[number]) for number in kept]},
+            row_counts(self._request.n, len(rows), len(kept)),
+            {self._field: self._threshold},
+            list(repeats.values()),
+        )
+
+
 def stage_work(stages: Sequence[Stage[Any]], numbers: Sequence[int], raw: Raw) -> list[Work]:
     """Return the remaining work of the stages for these rows, if nothing is rejected."""
     work = []
     for stage in stages:
-        rows = sum(not raw.has(stage.name, stage.key(number)) for number in numbers)
+        rows = sum(not raw.has(stage.name, str(number)) for number in numbers)
         calls = -(-rows // stage.size)
         frame = count_tokens([stage.instructions]) + MESSAGE_TOKENS
         work.append(Work(stage.name, calls, calls * frame + rows * stage.given_tokens, rows * stage.reply_tokens))
@@ -91,28 +146,6 @@ def distinct(texts: Mapping[str, str], threshold: float, owner: Callable[[str], 
     return dropped
 
 
-async def made_at_once(
-    session: Session,
-    stage: Stage[I],
-    request: Request,
-    cells: Callable[[int, I], Mapping[str, str]],
-    field: str,
-    threshold: float,
-) -> Made:
-    """Return all rows of a single stage, without those whose text in this field repeats an earlier one."""
-    rows: dict[int, I] = {}
-    await run_stage(session, stage, range(1, request.n + 1), rows)
-    texts = {f"row {number}": str(getattr(rows[number], field)) for number in sorted(rows)}
-    repeats = distinct(texts, threshold, lambda key: int(key.split()[1]))
-    kept = [number for number in sorted(rows) if number not in repeats]
-    return Made(
-        {request.task: [cells(number, rows[number]) for number in kept]},
-        row_counts(request.n, len(rows), len(kept)),
-        {field: threshold},
-        list(repeats.values()),
-    )
-
-
 def row_counts(wanted: int, written: int, kept: int) -> dict[str, int]:
     """Return the number of rows left after each step."""
     return {
@@ -122,23 +155,3 @@ def row_counts(wanted: int, written: int, kept: int) -> dict[str, int]:
         "near_duplicates": written - kept,
         "after_deduplication": kept,
     }
-
-
-def finished(stages: Sequence[dict[int, Any]]) -> list[int]:
-    """Return the numbers of the rows that are complete in every stage."""
-    return sorted(set(stages[0]).intersection(*stages[1:]))
-
-
-def taken_of(items: Mapping[int, Item], fields: Sequence[str]) -> dict[str, list[str]]:
-    """Return the values that earlier rows use, for the model to avoid."""
-    return {name: [str(getattr(items[number], name)) for number in sorted(items)] for name in fields}
-
-
-def file_of(name: str) -> str:
-    """Return the file name for a key of `Made.files`."""
-    return name if name.endswith(".json") else f"{name}.csv"
-
-
-def batch_of(size: int, request: Request) -> int:
-    """Return the rows per request."""
-    return request.batch_size or size

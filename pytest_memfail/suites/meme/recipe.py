@@ -12,10 +12,29 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from pytest_memfail.authoring import prompts
-from pytest_memfail.authoring.asking import Item, Session, Stage, run_stage
-from pytest_memfail.authoring.made import Made, Request, Work, batch_of, distinct, stage_work
-from pytest_memfail.authoring.meme_graph import (
+from pytest_memfail.authoring import (
+    ESSAY,
+    FRAME,
+    Item,
+    Line,
+    Made,
+    Raw,
+    Recipe,
+    Request,
+    Session,
+    Stage,
+    Work,
+    distinct,
+    quoted,
+    run_stage,
+    spanned,
+    stage_work,
+    stems,
+    text_faults,
+)
+from pytest_memfail.core import UsageError
+from pytest_memfail.grading import asserts
+from pytest_memfail.suites.meme.graph import (
     BEFORE,
     SESSIONS,
     UNCERTAIN,
@@ -25,11 +44,10 @@ from pytest_memfail.authoring.meme_graph import (
     Outline,
     draw,
 )
-from pytest_memfail.authoring.raw import Raw
-from pytest_memfail.authoring.texts import ESSAY, Line, quoted, stems, text_faults
-from pytest_memfail.suites import ESSAY_LIKENESS, asserts
 
 EPISODES: Final = "episodes.json"
+ESSAY_LIKENESS: Final = 0.8
+"""Fillers with this Jaccard similarity are the same."""
 MOST_FILLERS: Final = 1000
 PAIRS: Final = (3, 7)
 """The minimum and maximum number of user messages in a session."""
@@ -49,6 +67,32 @@ KINDS: Final = {
 """Role in the graph to type of question, in the order of the questions."""
 CREDITED: Final = ("deletion", "cascade", "absence")
 """Roles with a question before the change too."""
+
+SESSION_PROMPT: Final = f"""\
+You write chats between one person and an assistant, turn by turn. They will be stored one after the other, to see \
+what a memory makes of facts that come up in passing. Every row of the task is one chat: its setting, the person's \
+voice, and the facts that must come up, in that order.
+- "turns": {{low}} to {{high}} pairs of "user" and "assistant", one or more sentences each. The person comes with an \
+everyday request of the setting and pursues it; the facts slip in where they fit, each in a message of its own from \
+the person. The assistant is helpful, takes up what was said, and guesses nothing.
+- A fact with "exact" true: copy "fact" into a message of the person, letter for letter with all its punctuation, \
+as whole sentences between others.
+- Any other fact: the person says it in the first person as something that holds now, with "value" letter for letter \
+and words of "fact" around it. The sentence has no if, would, could, might or will.
+- Names, brands, places and codes that the task does not give stay out, and so does anything about how these things \
+were before, or may be later, that the facts do not say.
+{FRAME}"""
+
+FILLER_PROMPT: Final = f"""\
+You write chats between one person and an assistant, turn by turn, that reveal nothing lasting about the person. They \
+are the hay in which a memory has to find a needle. Every row of the task is one chat: its setting, the person's \
+voice, what it is about, and what the person wants of it.
+- "turns": {{low}} to {{high}} pairs of "user" and "assistant", one or more sentences each. They stay with the subject, \
+are useful and differ from one another.
+- The person says nothing about where they live, work, shop, learn or train, whom they know, what they own or use, no \
+codes and no rules of theirs; no names of people, firms, products or places at all. They ask for nothing to be kept \
+or to be forgotten.
+{FRAME}"""
 
 
 class Pair(BaseModel):
@@ -74,17 +118,19 @@ class MemeEpisodes:
     """The recipe."""
 
     def __init__(self, request: Request) -> None:
-        """Draw the outlines."""
+        """Draw the outlines. Raises `UsageError` for too many fillers."""
+        if not 0 <= request.fillers <= MOST_FILLERS:
+            raise UsageError(f"--fillers: got {request.fillers}, expected 0 to {MOST_FILLERS}")
         self._request = request
         self._outlines = [draw(number, request.seed) for number in range(1, request.n + 1)]
         self._sessions = Stage(
             "sessions",
             Chat,
             ChatsReply,
-            prompts.spanned(prompts.MEME_SESSIONS, PAIRS),
+            spanned(SESSION_PROMPT, PAIRS),
             self._spec,
             self._faults,
-            size=batch_of(2, request),
+            size=request.batch_size or 2,
             given_tokens=130,
             reply_tokens=450,
             title=lambda number: "episode {}, session {}".format(*_place(number, SESSIONS)),
@@ -93,10 +139,10 @@ class MemeEpisodes:
             "fillers",
             Chat,
             ChatsReply,
-            prompts.spanned(prompts.MEME_FILLERS, PAIRS),
+            spanned(FILLER_PROMPT, PAIRS),
             self._filler_spec,
             self._filler_faults,
-            size=batch_of(2, request),
+            size=request.batch_size or 2,
             given_tokens=55,
             reply_tokens=450,
             title=lambda number: "episode {}, filler {}".format(*_place(number, MOST_FILLERS)),
@@ -161,12 +207,12 @@ class MemeEpisodes:
 
     # -- what is checked ---------------------------------------------------------------------------------------------
 
-    def _faults(self, number: int, item: Chat) -> list[str]:
+    def _faults(self, number: int, item: Chat) -> Iterator[str]:
         outline, facts = self._given(number)
-        return list(_faults(outline.domain, facts, item))
+        return _faults(outline.domain, facts, item)
 
-    def _filler_faults(self, number: int, item: Chat) -> list[str]:
-        return list(_faults(self._outlines[_place(number, MOST_FILLERS)[0] - 1].domain, (), item))
+    def _filler_faults(self, number: int, item: Chat) -> Iterator[str]:
+        return _faults(self._outlines[_place(number, MOST_FILLERS)[0] - 1].domain, (), item)
 
     # -- the episode -------------------------------------------------------------------------------------------------
 
@@ -336,3 +382,6 @@ def _about(outline: Outline, entities: Sequence[str], values: Mapping[str, Any])
     """Return the common fields of the questions before and after the change."""
     hop = {"hop": outline.hop(entities[0])} if entities[0] in outline.sources else {}
     return {"task_type": KINDS[outline.tasks[entities[0]]], "entity": list(entities), "entity_values": values, **hop}
+
+
+RECIPES: Final = {"meme": Recipe(MemeEpisodes, (EPISODES,))}

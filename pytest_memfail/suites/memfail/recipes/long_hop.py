@@ -7,24 +7,40 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
-from pytest_memfail.authoring import prompts
-from pytest_memfail.authoring.asking import MOST_PROBLEMS, Session, converse
-from pytest_memfail.authoring.audit import audited
-from pytest_memfail.authoring.made import MESSAGE_TOKENS, Made, Request, Work, batch_of, distinct
-from pytest_memfail.authoring.raw import Raw
-from pytest_memfail.authoring.samplers import letters
-from pytest_memfail.authoring.texts import LONG, SHORT, Line, quoted, text_faults
+from pytest_memfail.authoring import (
+    LONG,
+    MESSAGE_TOKENS,
+    MOST_PROBLEMS,
+    SHORT,
+    Batch,
+    Line,
+    Made,
+    Raw,
+    Request,
+    Session,
+    Work,
+    converse,
+    distinct,
+    quoted,
+    text_faults,
+)
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.suites import LETTERS, LIKENESS, is_gerund, stands, words_of
+from pytest_memfail.rows import stands, words_of
+from pytest_memfail.suites.memfail.recipes import prompts
+from pytest_memfail.suites.memfail.recipes.audit import audited
+from pytest_memfail.suites.memfail.recipes.samplers import letters
+from pytest_memfail.suites.memfail.row_models import LETTERS
+from pytest_memfail.suites.memfail.validate import LIKENESS, is_gerund
 
-TASK: Final = "long_hop"
+FILE: Final = "long_hop.csv"
 HOPS: Final = (1, 2, 3)
+A_CHAIN: Final = "a chain"
+"""What the model reads as the name of each chain with a fault."""
 SPARE: Final = 1.25
 """The ratio of requested to wanted chains, because audit and repeats remove some."""
 SUMMARIES: Final = 30
@@ -67,7 +83,7 @@ class LongHop:
                 f"-n: got {request.n}, expected {WRONG + 1} or more: the wrong options of a chain are the ends of {WRONG} others"
             )
         self._request = request
-        self._size = batch_of(5, request)
+        self._size = request.batch_size or 5
         share, rest = divmod(request.n, len(HOPS))
         self._wanted = {hops: share + (hops <= rest) for hops in HOPS}
 
@@ -109,7 +125,7 @@ class LongHop:
             "without_options": len(chosen) - len(wrong),
             "kept": len(rows),
         }
-        return Made({TASK: rows}, counts, {"fact": LIKENESS}, list(repeats.values()))
+        return Made({FILE: rows}, counts, {"fact": LIKENESS}, list(repeats.values()))
 
     # -- proposals ---------------------------------------------------------------------------------------------------
 
@@ -174,54 +190,33 @@ class LongHop:
         }
 
 
-@dataclass(slots=True)
-class ChainBatch:
+class ChainBatch(Batch[str]):
     """Some chains of one hop count."""
 
-    hops: int
-    missing: int
-    known: Mapping[str, Chain]
-    accept: Callable[[Chain], None]
-    accepted: int = 0
-    problems: Sequence[str] = ()
+    def __init__(self, hops: int, missing: int, known: Mapping[str, Chain], accept: Callable[[Chain], None]) -> None:
+        """Prepare the batch; `accept` is called with each valid chain, and adds it to the known ones."""
+        super().__init__(prompts.CHAINS, [A_CHAIN])
+        self._hops, self._missing, self._known, self._accept = hops, missing, known, accept
 
-    @property
-    def fruitful(self) -> bool:
-        """Return whether any chain was accepted."""
-        return self.accepted > 0
+    def asked(self) -> Mapping[str, Any]:
+        """Return the number of missing chains, with the chains to avoid."""
+        taken = [" -> ".join(chain.anchors) for chain in list(self._known.values())[-SUMMARIES:]]
+        return {"chains": self._missing, "K": self._hops, "taken": taken}
 
-    @property
-    def problem(self) -> str:
-        """Return what was wrong with the last try."""
-        return "; ".join(self.problems)
-
-    def messages(self) -> prompts.Messages | None:
-        """Return the request for the missing chains, with the chains to avoid."""
-        if not self.missing:
-            return None
-        taken = [" -> ".join(chain.anchors) for chain in list(self.known.values())[-SUMMARIES:]]
-        asked = {"chains": self.missing, "K": self.hops, "taken": taken}
-        return prompts.messages(prompts.CHAINS, asked, {"a chain": self.problems} if self.problems else {})
-
-    def take(self, reply: BaseModel) -> None:
+    def take(self, reply: ChainReply) -> None:
         """Accept the valid chains, up to the number requested."""
-        assert isinstance(reply, ChainReply)
         problems: list[str] = []
-        for chain in reply.chains[: self.missing]:
-            found = list(chain_faults(self.hops, chain, list(self.known.values())))
+        for chain in reply.chains[: self._missing]:
+            found = list(chain_faults(self._hops, chain, list(self._known.values())))
             if found:
                 problems += found[:2]
             else:
-                self.accept(chain)
-                self.accepted += 1
-                self.missing -= 1
-        if self.missing and not problems:
-            problems = [f"chains: got {len(reply.chains)}, {self.missing} more were wanted"]
-        self.problems = problems[: 2 * MOST_PROBLEMS]
-
-    def fail(self, problem: str) -> None:
-        """Record that there was no usable reply."""
-        self.problems = [problem]
+                self._accept(chain)
+                self._missing -= 1
+                self.fruitful = True
+        if self._missing and not problems:
+            problems = [f"chains: got {len(reply.chains)}, {self._missing} more were wanted"]
+        self.problems = {A_CHAIN: problems[: 2 * MOST_PROBLEMS]} if self._missing else {}
 
 
 def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[str]:

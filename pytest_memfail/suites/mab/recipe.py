@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.authoring.output import CONFIG
+from pytest_memfail.authoring import CONFIG, DrawnRecipe
 from pytest_memfail.core import (
     UsageError,
     check_regular,
@@ -191,7 +191,7 @@ def numbered_facts(facts: int, seed: int, single: int = QUESTIONS, chained: int 
     ]
 
 
-def write_facts(folder: Path, facts: int, seed: int, *, force: bool = False) -> list[tuple[str, int]]:
+def write_facts(folder: Path, facts: int, seed: int, force: bool) -> list[tuple[str, int]]:
     """Write the rows of `numbered_facts` to a folder; return each source with its number of questions.
 
     Raises `UsageError` if the folder has such a file already.
@@ -211,3 +211,6 @@ def write_facts(folder: Path, facts: int, seed: int, *, force: bool = False) -> 
     }
     (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     return counts
+
+
+RECIPES: Final = {TASK: DrawnRecipe(write_facts)}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from pytest_memfail.authoring import pools
+from pytest_memfail.suites.memfail.recipes import pools
 
 Met: TypeAlias = Literal["yes", "no"]
 

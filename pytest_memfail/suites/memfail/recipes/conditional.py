@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
-from pytest_memfail.authoring import prompts
-from pytest_memfail.authoring.asking import Item, Session, Stage, as_json, run_stage, together
-from pytest_memfail.authoring.made import (
+from pytest_memfail.authoring import (
+    ESSAY,
+    LONG,
+    SHORT,
+    Item,
+    Line,
     Made,
+    Raw,
     Request,
+    Session,
+    Stage,
     Work,
-    batch_of,
+    as_json,
     distinct,
-    finished,
+    quoted,
     row_counts,
+    run_stage,
+    spanned,
     stage_work,
-    taken_of,
+    stems,
+    text_faults,
+    together,
 )
-from pytest_memfail.authoring.raw import Raw
-from pytest_memfail.authoring.samplers import rule_specs
-from pytest_memfail.authoring.texts import ESSAY, LONG, SHORT, Line, quoted, stems, text_faults
-from pytest_memfail.suites import (
+from pytest_memfail.rows import stands, words_of
+from pytest_memfail.suites.memfail.recipes import prompts
+from pytest_memfail.suites.memfail.recipes.samplers import rule_specs
+from pytest_memfail.suites.memfail.validate import (
     CONNECTIVES,
     EASY_SENTENCES,
     ESSAY_LIKENESS,
@@ -35,12 +44,10 @@ from pytest_memfail.suites import (
     STATES_EXCLUSIVITY,
     numbers_in,
     sentences,
-    stands,
-    words_of,
 )
 
-EASY: Final = "conditional_facts_easy"
-HARD: Final = "conditional_facts_hard"
+EASY: Final = "conditional_facts_easy.csv"
+HARD: Final = "conditional_facts_hard.csv"
 NAME_WORDS: Final = 4
 APART: Final = 2
 """The least distance between the three sentences of a hard rule."""
@@ -112,20 +119,20 @@ class ConditionalFacts:
             prompts.RULES,
             self._spec,
             self._rule_faults,
-            size=batch_of(10, request),
+            size=request.batch_size or 10,
             given_tokens=50,
             reply_tokens=155,
             in_turn=True,  # names and behaviours must differ within the whole set
-            taken=lambda: taken_of(self._rules, ("entity", "behavior")),
+            taken=self._taken,
         )
         self._easy_stage = Stage(
             "easy essays",
             EasyEssay,
             EasyReply,
-            prompts.spanned(prompts.EASY, EASY_SENTENCES),
+            spanned(prompts.EASY, EASY_SENTENCES),
             self._rule_of,
             self._easy_faults,
-            size=batch_of(5, request),
+            size=request.batch_size or 5,
             given_tokens=70,
             reply_tokens=180,
         )
@@ -133,10 +140,10 @@ class ConditionalFacts:
             "hard essays",
             HardEssay,
             HardReply,
-            prompts.spanned(prompts.HARD, HARD_SENTENCES),
+            spanned(prompts.HARD, HARD_SENTENCES),
             self._rule_of,
             self._hard_faults,
-            size=batch_of(5, request),
+            size=request.batch_size or 5,
             given_tokens=70,
             reply_tokens=280,
         )
@@ -156,7 +163,7 @@ class ConditionalFacts:
                 run_stage(session, self._hard_stage, ruled, self._hard),
             ]
         )
-        complete = finished([self._rules, self._easy, self._hard])
+        complete = sorted(self._rules.keys() & self._easy.keys() & self._hard.keys())
         repeats: dict[int, str] = {}
         for variant, essays in (("easy", self._easy), ("hard", self._hard)):
             texts = {f"{variant} row {n}": essays[n].essay for n in complete if n not in repeats}
@@ -168,6 +175,11 @@ class ConditionalFacts:
             {"essay": ESSAY_LIKENESS},
             list(repeats.values()),
         )
+
+    def _taken(self) -> Mapping[str, Sequence[str]]:
+        """Return the values that earlier rows use, for the model to avoid."""
+        rules = [rule for _, rule in sorted(self._rules.items())]
+        return {"entity": [rule.entity for rule in rules], "behavior": [rule.behavior for rule in rules]}
 
     # -- what the model is given -------------------------------------------------------------------------------------
 
@@ -193,10 +205,7 @@ class ConditionalFacts:
 
     # -- the rules it must follow ------------------------------------------------------------------------------------
 
-    def _rule_faults(self, number: int, rule: Rule) -> list[str]:
-        return list(self._broken_by(number, rule))
-
-    def _broken_by(self, number: int, rule: Rule) -> Iterator[str]:
+    def _rule_faults(self, number: int, rule: Rule) -> Iterator[str]:
         most = {"entity": SHORT, "behavior": SHORT, "condition": SHORT, "question_context": SHORT}
         most |= {"question": LONG, "ground_truth_answer": LONG}
         if faults := [fault for field, n in most.items() for fault in text_faults(field, getattr(rule, field), n)]:
@@ -222,21 +231,21 @@ class ConditionalFacts:
         if words_of(rule.condition) and stands(rule.condition, rule.question):
             yield "question: quotes the condition word for word, expected a scene that meets or fails it"
 
-    def _easy_faults(self, number: int, item: EasyEssay) -> list[str]:
+    def _easy_faults(self, number: int, item: EasyEssay) -> Iterator[str]:
         rule = self._rules[number]
-        found = list(_essay_faults(item.essay, rule, EASY_SENTENCES))
+        yield from _essay_faults(item.essay, rule, EASY_SENTENCES)
         behavior, condition = stems(rule.behavior), stems(rule.condition)
         relevant = [said for said in sentences(item.essay) if _holds(said, behavior) and _holds(said, condition)]
         if not relevant:
-            found.append("essay: no sentence holds words of both the behavior and the condition, expected exactly one")
-        return [*found, *_otherwise_faults(item.essay, relevant, rule)]
+            yield "essay: no sentence holds words of both the behavior and the condition, expected exactly one"
+        yield from _otherwise_faults(item.essay, relevant, rule)
 
-    def _hard_faults(self, number: int, item: HardEssay) -> list[str]:
-        rule = self._rules[number]
-        found = [*_essay_faults(item.essay, rule, HARD_SENTENCES), *_spread_faults(item, rule)]
-        said = sentences(item.essay)
+    def _hard_faults(self, number: int, item: HardEssay) -> Iterator[str]:
+        rule, said = self._rules[number], sentences(item.essay)
+        yield from _essay_faults(item.essay, rule, HARD_SENTENCES)
+        yield from _spread_faults(item, rule)
         relevant = [said[place - 1] for place in _places(item).values() if 1 <= place <= len(said)]
-        return [*found, *_otherwise_faults(item.essay, relevant, rule)]
+        yield from _otherwise_faults(item.essay, relevant, rule)
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -335,9 +344,4 @@ def _holds(text: str, wanted: frozenset[str]) -> bool:
 
 
 def _holds_all(text: str, wanted: frozenset[str]) -> bool:
-    words = words_of(text)
-    return all(any(map(partial(_begins, stem), words)) for stem in wanted)
-
-
-def _begins(stem: str, word: str) -> bool:
-    return word.startswith(stem)
+    return all(_holds(text, frozenset({stem})) for stem in wanted)
