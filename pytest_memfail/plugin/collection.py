@@ -24,6 +24,7 @@ from _pytest._code.code import (
 from _pytest.fixtures import FuncFixtureInfo, TopRequest
 
 from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, Question, UnknownNameError
+from pytest_memfail.plugin.asking import ask_question, verdict_of
 from pytest_memfail.plugin.options import SUITE_MEANINGS, TASK_MEANINGS
 from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
 from pytest_memfail.plugin.run import FINISHED, RESULT, RUN, RUNTIME, known_verdicts
@@ -31,7 +32,7 @@ from pytest_memfail.running import ROOT, Asked, Run, Unit
 
 SELECTABLE: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)[^\W_][\w.+/-]*")
 """A name that `-m` reads as one word, and that pytest accepts as the name of a marker."""
-FIXTURES = ("memfail_verdict",)
+FIXTURES = ("memfail_system",)
 
 
 class Collection:
@@ -224,7 +225,9 @@ class QuestionItem(pytest.Item):
             return
         self._initrequest()
         assert self._request is not None
-        self._request.getfixturevalue("memfail_verdict")
+        # without the fixtures of a test over a task, which are slow to resolve for each item
+        ask_question(self._request, self.asked, self._request.getfixturevalue("memfail_system"))
+        verdict_of(self._request)
 
     def runtest(self) -> None:
         """Fail if the verdict is a failure; skip if the question is ungraded."""

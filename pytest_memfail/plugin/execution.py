@@ -210,7 +210,7 @@ class Execution:
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         if type(excinfo.value) is KeyboardInterrupt:  # not one of pytest's own that ends a run
-            waiting = [self._runtime.stands()]
+            waiting = [self._runtime.waiting()]
             if self._journals is not None:
                 waiting += [f"{process} {text}" for process, text in last_progress(self._journals).items() if text]
             self.waited_for = "; ".join(filter(None, waiting)) or "between two questions"

@@ -49,47 +49,17 @@ def memfail_question(request: pytest.FixtureRequest) -> Question:
 @pytest.fixture
 def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, memfail_system: SystemFactory) -> Trace:
     """What happened to the question: memories retrieved, answer, seconds."""
-    from pytest_memfail.core import MemorySystemError
-    from pytest_memfail.plugin.run import FINISHED, RESULT, RUNTIME
-    from pytest_memfail.records import question_record
-    from pytest_memfail.running import fresh, replay
+    from pytest_memfail.plugin.asking import ask_question
 
-    item, asked = request.node, _asked(request)
-    if not callable(memfail_system):
-        raise MemorySystemError(
-            f"the fixture memfail_system gave {type(memfail_system).__name__}, expected a factory: factory(context) -> system"
-        )
-    factories = request.getfixturevalue("tmp_path_factory")
-    result = request.config.stash[RUNTIME].result(item.nodeid, asked, memfail_system, factories.mktemp)
-    item.stash[RESULT] = result
-    replay(result.captured)
-    if result.error is not None:
-        raise fresh(result.error)
-    evidence = [asked.unit.task.evidence[name] for name in asked.question.evidence]
-    item.stash[FINISHED] = question_record(
-        item.nodeid,
-        asked.unit.plan.id,
-        asked.question,
-        asked.k,
-        evidence,
-        trace=result.trace,
-        verdict=result.verdict,
-        listing=result.listing,
-        repeats=result.repeats,
-    )
-    trace: Trace | None = result.trace
-    assert trace is not None
-    return trace
+    return ask_question(request, _asked(request), memfail_system)
 
 
 @pytest.fixture
 def memfail_verdict(request: pytest.FixtureRequest, memfail_trace: Trace) -> Verdict:
     """The verdict on the question."""
-    from pytest_memfail.plugin.run import RESULT
+    from pytest_memfail.plugin.asking import verdict_of
 
-    verdict = request.node.stash[RESULT].verdict
-    request.config.hook.pytest_memfail_verdict(item=request.node, verdict=verdict)
-    return verdict  # type: ignore[no-any-return]
+    return verdict_of(request)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -39,19 +39,18 @@ class _Open:
     next_begun: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stands:
+@dataclass(slots=True)
+class _Wait:
     """What an item waits for."""
 
     store: str
     doing: str
-    done: int
-    of: int
-    since: float
+    done: int = 0
+    of: int = 0
+    since: float = field(default_factory=time.monotonic)
 
     @property
     def seconds(self) -> float:
-        """Seconds waited so far."""
         return time.monotonic() - self.since
 
     def __str__(self) -> str:
@@ -96,7 +95,7 @@ class Runtime:
         self._todo: dict[str, dict[str, Ask]] = {}
         self._fills = 0
         self._routing = Routing()
-        self._stands: Stands | None = None
+        self._waiting: _Wait | None = None
         self._endpoint = os.environ.get("OPENAI_BASE_URL", "")  # before the proxy names itself
 
     def plan(self, items: Iterable[tuple[str, Asked]]) -> None:
@@ -125,8 +124,7 @@ class Runtime:
             opened = self._filled(asked.unit, factory, make_folder)
             assert self._engine is not None
             of = len(opened.job.asks)
-            done = of - len(self._todo[asked.unit.id])
-            return self._wait(opened.result(key), Stands(asked.unit.id, "asking", done, of, time.monotonic()))
+            return self._wait(opened.result(key), asked.unit, "asking", of - len(self._todo[asked.unit.id]), of)
         except MemfailError as error:
             raise fresh(error) from error.__cause__
 
@@ -141,7 +139,7 @@ class Runtime:
         opened = self._open.get(unit.id) or self._begin(unit, factory, make_folder)
         assert self._engine is not None
         try:
-            self._wait(opened.run.filled, Stands(unit.id, "opening", 0, 0, time.monotonic()))
+            self._wait(opened.run.filled, unit, "opening")
         finally:
             if not opened.replayed:
                 opened.replayed = True
@@ -270,36 +268,36 @@ class Runtime:
 
     def _tick(self, store: str, done: int, total: int) -> None:
         self._progress(store, done, total)
-        if self._stands is not None and self._stands.store == store and self._stands.doing != "asking":
-            self._stands = Stands(store, "storing", done, total, time.monotonic())
+        if self._waiting is not None and self._waiting.store == store and self._waiting.doing != "asking":
+            self._waiting = _Wait(store, "storing", done, total)
 
-    def _wait(self, future: Future[T], stands: Stands) -> T:
-        """Wait for a future, and show a long wait on the terminal; after an interrupt `stands` names the wait."""
+    def _wait(self, future: Future[T], unit: Unit, doing: str, done: int = 0, of: int = 0) -> T:
+        """Wait for a future, and show a long wait on the terminal; after an interrupt `waiting()` names the wait."""
+        if future.done():
+            return future.result()
         assert self._engine is not None
-        self._stands, shown = stands, False
+        self._waiting, shown = _Wait(unit.id, doing, done, of), False
 
         def meanwhile() -> None:
             nonlocal shown
-            if self._stands is not None and self._stands.seconds >= SHOWN_AFTER:
+            if self._waiting is not None and self._waiting.seconds >= SHOWN_AFTER:
                 shown = True
-                self._show(str(self._stands))
+                self._show(str(self._waiting))
 
-        def done() -> None:
-            self._stands = None
+        interrupted = None
+        try:
+            return self._engine.wait(future, meanwhile)
+        except KeyboardInterrupt:
+            interrupted = self._waiting
+            raise
+        finally:
+            self._waiting = interrupted
             if shown:
                 self._show("")
 
-        try:
-            result = self._engine.wait(future, meanwhile)
-        except Exception:
-            done()
-            raise
-        done()
-        return result
-
-    def stands(self) -> str:
+    def waiting(self) -> str:
         """Return what this process waits for, or waited for when it was interrupted; empty if nothing."""
-        return "" if self._stands is None else str(self._stands)
+        return "" if self._waiting is None else str(self._waiting)
 
     def cancel(self) -> None:
         """Ask no more questions, as the run ends early."""

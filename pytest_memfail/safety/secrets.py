@@ -46,9 +46,8 @@ class KnownSecrets:
 
     def __init__(self) -> None:
         self._values: frozenset[str] = frozenset()
-        self._seen: set[tuple[str, str]] = set()
-        self._read: Any = None
-        """The environment when it was last read, as Python keeps it."""
+        self._read: Mapping[Any, Any] = {}
+        """The environment when it was last read, as Python keeps it: undecoded."""
 
     def add(self, value: str) -> None:
         """Remember a secret, unless it is too short or a dummy key."""
@@ -66,24 +65,23 @@ class KnownSecrets:
 
     def read_environment(self, environment: Mapping[str, str] = os.environ) -> None:
         """Remember the secrets among the environment variables, including those set since the last call."""
-        # each text of a run asks: nothing is decoded unless something has changed
-        kept = getattr(environment, "_data", environment)
-        if kept == self._read:
+        # each text of a run asks, and pytest sets a variable in each phase of an item: only what has changed is decoded
+        kept, known = getattr(environment, "_data", environment), self._read
+        if kept == known:
             return
         self._read = dict(kept)
-        for name, value in environment.items():
-            if (name, value) not in self._seen:
-                self._seen.add((name, value))
-                for secret in _secrets_of_variable(name, value):
+        for name, value in self._read.items():
+            if known.get(name) != value:
+                for secret in _secrets_of_variable(os.fsdecode(name), os.fsdecode(value)):
                     self.add(secret)
 
-    def snapshot(self) -> tuple[frozenset[str], set[tuple[str, str]]]:
+    def snapshot(self) -> tuple[frozenset[str], Mapping[Any, Any]]:
         """Return the current state for `restore`."""
-        return self._values, set(self._seen)
+        return self._values, self._read
 
-    def restore(self, state: tuple[frozenset[str], set[tuple[str, str]]]) -> None:
+    def restore(self, state: tuple[frozenset[str], Mapping[Any, Any]]) -> None:
         """Restore the state that `snapshot` returned."""
-        self._values, self._seen, self._read = state[0], set(state[1]), None
+        self._values, self._read = state
 
 
 KNOWN: Final = KnownSecrets()
