@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_memfail.rows.repeats import runs_of
 from pytest_memfail.suites import shipped_data
-from pytest_memfail.suites.memfail.validate.repeats import runs_of
 
 SHARED = Path(__file__).parents[3] / "shared"
 ROWS, PAPERS = SHARED / "data" / "memfail", SHARED / "papers"
