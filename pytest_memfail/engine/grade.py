@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -209,14 +210,11 @@ class Grader:
     async def _was_stored(self, fact: Fact, earlier: Sequence[Past]) -> bool:
         """Return whether an earlier listing held the fact. A judge that fails here changes no verdict."""
         for listing, conversations in earlier:
-            if fact.conversation_id not in conversations:
-                continue
-            try:
-                found = await self._once("storage", fact, listing)
-            except MemfailError:
-                continue
-            if found.outcome == "passed" and not found.vacuous:
-                return True
+            if fact.conversation_id in conversations:
+                with suppress(MemfailError):
+                    found = await self._once("storage", fact, listing)
+                    if found.outcome == "passed" and not found.vacuous:
+                        return True
         return False
 
     async def _settles(self, question: Question) -> bool:
@@ -224,12 +222,19 @@ class Grader:
             return question.answer_format == "letter"
         return bool(await self._call("settles", self._pool, question))
 
-    async def _once(self, stage: str, fact: Fact, listing: Listing) -> StageResult:
-        key = (stage, fact.id, listing)
-        if (task := self._stored.get(key)) is None:
+    def begin(self, question: Question, evidence: Sequence[Fact], listing: Listing) -> None:
+        """Start to judge whether facts are stored, which `grade` needs whatever the test-taker replies."""
+        for fact in evidence:
+            if not question.of_additions and (fact.is_distractor or "storage" in question.stages):
+                # if the question fails before it is graded, nobody else asks for the error
+                self._once("storage", fact, listing).add_done_callback(lambda one: one.cancelled() or one.exception())
+
+    def _once(self, stage: str, fact: Fact, listing: Listing) -> asyncio.Future[StageResult]:
+        """Return the judgment of a stage about a listing, made once for all questions."""
+        if (key := (stage, fact.id, listing)) not in self._stored:
             # a separate task: the first question may be cancelled while others still need the result
-            task = self._stored[key] = asyncio.get_running_loop().create_task(self._of_store(stage, fact, listing))
-        return await asyncio.shield(task)
+            self._stored[key] = asyncio.get_running_loop().create_task(self._of_store(stage, fact, listing))
+        return asyncio.shield(self._stored[key])
 
     async def _of_store(self, stage: str, fact: Fact, listing: Listing) -> StageResult:
         await self._warm(listing)

@@ -232,8 +232,7 @@ class Answerer:
             result.repeats = names
 
     async def _retrieved(self, system: OpenSystem, ask: Ask, listing: Listing) -> Retrieved:
-        question = ask.question
-        if not searches(question):
+        if not searches(question := ask.question):
             return Retrieved((), 0, 0.0)
         return await system.retrieve(question.query, ask.k, f" (question {question.id})", question.asked_at, listing)
 
@@ -253,14 +252,14 @@ class Answerer:
             seconds["retrieve"] = found.seconds
             shown, shown_tokens = await self.tokens.within_limit(found.memories, drops_first=found.is_oldest_first)
         store_tokens = await self.tokens.listed(listing)
-        reply = None
+        evidence, reply = [self._evidence[name] for name in question.evidence], None
         if (test_taker := self._test_takers[time_asked]) is not None and "answer" in question.stages:
             clock = time.perf_counter()
+            self._graders[time_asked].begin(question, evidence, listing)
             reply = await self._reply(test_taker, question, shown)
             seconds["answer"] = time.perf_counter() - clock
         before = await needed()
         clock = time.perf_counter()
-        evidence = [self._evidence[name] for name in question.evidence]
         verdict = await self._graders[time_asked].grade(
             question, evidence, listing, shown, reply, earlier=earlier, needed=before, added=added
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_memfail.core import UNSURE, Fact, Listing, Memory, Question, Reply, StageResult
@@ -26,20 +27,21 @@ class CascadeJudge:
         self.identity = offline.identity
         self._model = model
         self._sure = sure
+        self._turn = asyncio.Semaphore()
 
     async def storage(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store."""
-        result = self._offline.storage(evidence, store)
+        result = await self._looked(lambda: self._offline.storage(evidence, store))
         return result if self._is_decided(result) else await self._model.storage(evidence, store)
 
     async def summary(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
-        result = self._offline.summary(evidence, store)
+        result = await self._looked(lambda: self._offline.summary(evidence, store))
         return result if self._is_decided(result) else await self._model.summary(evidence, store)
 
     async def retrieval(self, evidence: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown."""
-        result = self._offline.retrieval(evidence, question, shown)
+        result = await self._looked(lambda: self._offline.retrieval(evidence, question, shown))
         return result if self._is_decided(result) else await self._model.retrieval(evidence, question, shown)
 
     async def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
@@ -56,6 +58,12 @@ class CascadeJudge:
 
     async def warm(self, listing: Listing) -> None:
         """Do nothing, because a store that the offline judge is sure about is never sent to the model."""
+
+    async def _looked(self, look: Callable[[], StageResult]) -> StageResult:
+        """Let the offline judge look, once each time the event loop goes round, so that calls are sent and read in between."""
+        async with self._turn:
+            await asyncio.sleep(0)
+            return look()
 
     def _is_decided(self, result: StageResult) -> bool:
         return (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm.completion import Usage
-from pytest_memfail.llm.database import damaged, open_database
+from pytest_memfail.llm.database import Database
 
 CacheMode = Literal["on", "off", "only"]
 WHAT: Final = "a response cache"
@@ -93,12 +91,9 @@ class ResponseCache:
             raise UsageError(f"got cache mode {mode!r}, expected {', '.join(get_args(CacheMode))}")
         self.path = Path(path)
         self.mode: CacheMode = mode
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
         if mode == "only" and not self.path.is_file():
             raise UsageError(f"{self.path}: no such response cache; record one with the cache mode on")
-        if mode != "off":
-            self._connection = open_database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
+        self._database = None if mode == "off" else Database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
 
     def get(self, key: str) -> CachedReply | None:
         """Return the reply stored under the key; None if there is none.
@@ -159,16 +154,11 @@ class ResponseCache:
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        if self._database is not None:
+            self._database.close()
+            self._database = None
 
     def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self._lock:
-            if self._connection is None:
-                raise UsageError(f"{self.path}: the response cache is off or closed")
-            try:
-                return self._connection.execute(statement, values).fetchall()
-            except sqlite3.Error as error:
-                raise damaged(self.path, WHAT, error) from None
+        if self._database is None:
+            raise UsageError(f"{self.path}: the response cache is off or closed")
+        return self._database.run(statement, values)

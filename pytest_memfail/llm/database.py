@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.core import UsageError
 
@@ -15,36 +18,63 @@ BUSY_SECONDS: Final = 30.0
 OPEN_TRIES: Final = 100
 
 
-def open_database(path: Path | None, *, kind: int, what: str, schema: str) -> sqlite3.Connection:
-    """Open or create one of our databases; None for one in memory.
+class Database:
+    """One of our databases. Thread-safe, and shared with other processes: each statement is a transaction of its own."""
 
-    `kind` is the number in the file's header that identifies our files; `what` names the file in messages.
-    Raises `UsageError` if the file is another program's, damaged, or cannot be written.
-    """
-    if path is None:
-        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        connection.executescript(schema)
-        return connection
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # replies may quote private memories
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    except (OSError, sqlite3.Error) as error:
-        raise UsageError(f"{path}: cannot be opened as {what}: {error}") from None
-    try:
-        _prepare(connection, path, kind, what, schema)
-    except sqlite3.Error as error:
-        connection.close()
-        raise damaged(path, what, error) from None
-    except UsageError:
-        connection.close()
-        raise
-    return connection
+    def __init__(self, path: Path | None, *, kind: int, what: str, schema: str) -> None:
+        """Open or create the file; None for a database in memory.
 
+        `kind` is the number in the file's header that identifies our files; `what` names the file in messages.
+        Raises `UsageError` if the file is another program's, damaged, or cannot be written.
+        """
+        self._path, self._what = path, what
+        self._lock = threading.Lock()
+        if path is None:
+            self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self._connection.executescript(schema)
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # replies may quote private memories
+            self._connection = sqlite3.connect(
+                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise UsageError(f"{path}: cannot be opened as {what}: {error}") from None
+        try:
+            with self._lock, self._errors():
+                _prepare(self._connection, path, kind, what, schema)
+        except UsageError:
+            self._connection.close()
+            raise
 
-def damaged(path: Path | None, what: str, error: sqlite3.Error) -> UsageError:
-    """Return the error for a file that SQLite cannot read."""
-    return UsageError(f"{path}: not usable as {what} ({error}); delete it or name another file")
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Execute a statement and return its rows. Raise `UsageError` if the file is damaged or closed."""
+        with self._lock, self._errors():
+            return self._connection.execute(statement, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
+        """Execute several statements at once for other processes; what was written before an exception is kept."""
+        with self._lock, self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection.execute
+            finally:
+                self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file; repeated calls are allowed."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            advice = "delete it or name another file"
+            raise UsageError(f"{self._path}: not usable as {self._what} ({error}); {advice}") from None
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, kind: int, what: str, schema: str) -> None:

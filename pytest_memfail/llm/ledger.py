@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import sqlite3
-import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm.completion import Usage
-from pytest_memfail.llm.database import damaged, open_database
+from pytest_memfail.llm.database import Database
 from pytest_memfail.llm.errors import BudgetError
 from pytest_memfail.llm.prices import Prices
 
@@ -64,65 +61,28 @@ class Spent:
     """USD; None if the model's price is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The calls and cost of a run so far."""
+COUNTS: Final = tuple(field.name for field in fields(Spent))[2:-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals(Spent):
+    """The calls and cost of a run so far: the sums, and what they are sums of."""
 
     rows: tuple[Spent, ...]
     """By stage and model, sorted."""
+
+    @classmethod
+    def of(cls, rows: tuple[Spent, ...]) -> Totals:
+        """Add up the rows; the cost is None if a called model has no known price, because a partial sum would look complete."""
+        costs = [row.cost for row in rows if row.calls]
+        cost = None if None in costs else sum(cost for cost in costs if cost is not None)
+        sums: dict[str, Any] = {name: sum(getattr(row, name) for row in rows) for name in COUNTS}
+        return cls("", "", **sums, cost=cost, rows=rows)
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the rows as plain values."""
         names = ("stage", "model", "calls", "cache_hits", "failures", "estimated", "prompt_tokens", "cached_tokens")
         return [{name: getattr(row, name) for name in (*names, "completion_tokens", "cost")} for row in self.rows]
-
-    @property
-    def calls(self) -> int:
-        """Return the number of replies received."""
-        return sum(row.calls for row in self.rows)
-
-    @property
-    def prompt_tokens(self) -> int:
-        """Return the tokens sent."""
-        return sum(row.prompt_tokens for row in self.rows)
-
-    @property
-    def completion_tokens(self) -> int:
-        """Return the tokens received."""
-        return sum(row.completion_tokens for row in self.rows)
-
-    @property
-    def cached_tokens(self) -> int:
-        """Return the tokens sent that the provider had in its prompt cache."""
-        return sum(row.cached_tokens for row in self.rows)
-
-    @property
-    def cache_hits(self) -> int:
-        """Return the number of replies that needed no call."""
-        return sum(row.cache_hits for row in self.rows)
-
-    @property
-    def failures(self) -> int:
-        """Return the number of requests without a reply."""
-        return sum(row.failures for row in self.rows)
-
-    @property
-    def seconds(self) -> float:
-        """Return the time spent waiting, summed over parallel calls."""
-        return sum(row.seconds for row in self.rows)
-
-    @property
-    def cost(self) -> float | None:
-        """Return the cost in USD; None if a called model has no known price, because a partial sum would look
-        complete.
-        """
-        costs = [row.cost for row in self.rows if row.calls]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
-
-    @property
-    def unpriced_models(self) -> tuple[str, ...]:
-        """Return the called models whose price is unknown."""
-        return tuple(sorted({row.model for row in self.rows if row.calls and row.cost is None}))
 
 
 class Ledger:
@@ -153,9 +113,8 @@ class Ledger:
         self.prices = prices or Prices()
         self.max_cost = max_cost
         self.max_tokens = max_tokens
-        self._lock = threading.Lock()
         self._given_up: str | None = None
-        self._connection = open_database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
+        self._database = Database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
 
     @property
     def has_budget(self) -> bool:
@@ -191,40 +150,37 @@ class Ledger:
         tokens = usage.prompt_tokens + usage.completion_tokens
         cost = self.prices.cost(model, usage) or 0.0
         budget = f"{self.max_cost}/{self.max_tokens}"
-        with self._transaction() as run:
-            if run.execute("SELECT 1 FROM stopped WHERE budget = ?", (budget,)).fetchone():
+        with self._database.transaction() as run:
+            if run("SELECT 1 FROM stopped WHERE budget = ?", (budget,)).fetchone():
                 raise BudgetError(self._message())
             used_tokens, used_cost = self._used(run)
             if self._exceeds(used_tokens + tokens, used_cost + cost):
-                run.execute("INSERT INTO stopped VALUES (?)", (budget,))
+                run("INSERT INTO stopped VALUES (?)", (budget,))
                 raise BudgetError(self._message())
             now = time.time()
-            run.execute("DELETE FROM reserved WHERE expires <= ?", (now,))
-            held = run.execute("SELECT coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM reserved").fetchone()
+            run("DELETE FROM reserved WHERE expires <= ?", (now,))
+            held = run("SELECT coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM reserved").fetchone()
             if self._exceeds(used_tokens + tokens + held[0], used_cost + cost + held[1]):
                 return None
             row = (tokens, cost, now + seconds)
-            return run.execute("INSERT INTO reserved (tokens, cost, expires) VALUES (?, ?, ?)", row).lastrowid
+            return run("INSERT INTO reserved (tokens, cost, expires) VALUES (?, ?, ?)", row).lastrowid
 
     def release(self, reservation: int) -> None:
         """Release a reservation after the call's actual usage is recorded."""
-        with self._transaction() as run:
-            run.execute("DELETE FROM reserved WHERE id = ?", (reservation,))
+        self._database.run("DELETE FROM reserved WHERE id = ?", (reservation,))
 
     # -- the end of waiting -------------------------------------------------------------------------------------------
 
     def give_up(self, said: str) -> str:
         """Record for all processes that the endpoint is given up; return the first reason recorded."""
-        with self._transaction() as run:
-            run.execute("INSERT INTO given_up SELECT ? WHERE NOT EXISTS (SELECT 1 FROM given_up)", (said,))
+        self._database.run("INSERT INTO given_up SELECT ? WHERE NOT EXISTS (SELECT 1 FROM given_up)", (said,))
         return self.given_up() or said
 
     def given_up(self) -> str | None:
         """Return why the endpoint was given up; None if it was not."""
         if self._given_up is None:
-            with self._transaction(reads=True) as run:
-                row = run.execute("SELECT said FROM given_up").fetchone()
-            self._given_up = None if row is None else str(row[0])
+            said = self._database.run("SELECT said FROM given_up")
+            self._given_up = str(said[0][0]) if said else None
         return self._given_up
 
     # -- books -------------------------------------------------------------------------------------------------------
@@ -252,31 +208,27 @@ class Ledger:
 
     def totals(self) -> Totals:
         """Return what all processes have used so far."""
-        fields = "stage, model, calls, prompt_tokens, completion_tokens, cached_tokens, cache_hits, failures, seconds, estimated"
-        with self._transaction() as run:
-            rows = run.execute(f"SELECT {fields} FROM spent ORDER BY stage, model").fetchall()
-        return Totals(tuple(replace(Spent(*row), cost=self.prices.cost(row[1], Usage(*row[3:6]))) for row in rows))
+        rows = self._database.run(f"SELECT stage, model, {', '.join(COUNTS)} FROM spent ORDER BY stage, model")
+        return Totals.of(tuple(replace(Spent(*row), cost=self.prices.cost(row[1], Usage(*row[3:6]))) for row in rows))
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._connection.close()
+        self._database.close()
 
     def _add(self, stage: str, model: str, **amounts: float) -> None:
         names = ", ".join(amounts)
         marks = ", ".join("?" * len(amounts))
         sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in amounts)
-        with self._transaction() as run:
-            run.execute(
-                f"INSERT INTO spent (stage, model, {names}) VALUES (?, ?, {marks}) "
-                f"ON CONFLICT (stage, model) DO UPDATE SET {sums}",
-                (stage, model, *amounts.values()),
-            )
+        self._database.run(
+            f"INSERT INTO spent (stage, model, {names}) VALUES (?, ?, {marks}) "
+            f"ON CONFLICT (stage, model) DO UPDATE SET {sums}",
+            (stage, model, *amounts.values()),
+        )
 
-    def _used(self, run: sqlite3.Connection) -> tuple[int, float]:
+    def _used(self, run: Callable[..., Any]) -> tuple[int, float]:
         tokens, cost = 0, 0.0
         fields = "sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens)"
-        for model, *sums in run.execute(f"SELECT model, {fields} FROM spent GROUP BY model"):
+        for model, *sums in run(f"SELECT model, {fields} FROM spent GROUP BY model"):
             usage = Usage(*sums)
             tokens += usage.prompt_tokens + usage.completion_tokens
             cost += self.prices.cost(model, usage) or 0.0
@@ -291,15 +243,3 @@ class Ledger:
         limits = [f"{self.max_cost:g} USD"] if self.max_cost is not None else []
         limits += [f"{self.max_tokens} tokens"] if self.max_tokens is not None else []
         return f"budget: {' or '.join(limits)} used up; not asked"
-
-    @contextmanager
-    def _transaction(self, *, reads: bool = False) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                self._connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
-                try:
-                    yield self._connection
-                finally:  # commit the used-up budget although it raises
-                    self._connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise damaged(self.path, WHAT, error) from None

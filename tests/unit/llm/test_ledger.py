@@ -51,7 +51,6 @@ def test_the_cost_is_unknown_when_one_price_is() -> None:
     assert ledger.totals().cost == pytest.approx(1.8)
     ledger.record_call("s", "nobody knows", Usage(10, 10), 1.0)
     assert ledger.totals().cost is None
-    assert ledger.totals().unpriced_models == ("nobody knows",)
     assert ledger.totals().prompt_tokens == 1_000_010
 
 
