@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator
 
 from pytest_memfail.core import one_line
-from pytest_memfail.rows import words_of
+from pytest_memfail.texts import plain_words
 
 SHORT: Final = 200
 LONG: Final = 500
@@ -55,6 +55,6 @@ def stems(phrase: str) -> frozenset[str]:
     >>> sorted(stems("when it has been raining"))
     ['rain']
     """
-    words = words_of(phrase)
+    words = plain_words(phrase)
     carrying = [word for word in words if (len(word) >= STEM and word not in COMMON) or any(map(str.isdigit, word))]
     return frozenset(word[:STEM] for word in carrying or words)

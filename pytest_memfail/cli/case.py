@@ -22,9 +22,9 @@ from pytest_memfail.core import (
     UsageError,
     check_place,
     one_line,
-    word_set,
     write_whole,
 )
+from pytest_memfail.texts import word_set
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Conversation, Fact

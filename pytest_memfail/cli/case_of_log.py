@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError, counted, one_line, word_set
+from pytest_memfail.core import UsageError, counted, one_line
 from pytest_memfail.rows import Chat, Chats, Turn, read_chats
+from pytest_memfail.texts import fold, word_set
 
 LISTED: Final = 5
 """The number of turns that a message lists."""
@@ -90,8 +91,8 @@ def _before_question(options: argparse.Namespace, log: Chats) -> tuple[str, list
     turns = [(at, number) for at, chat in enumerate(log.chats) for number in range(len(chat.turns))]
     asked = [(at, number) for at, number in turns if log.chats[at].turns[number].role == "user"]
     if text := options.question or log.query:
-        wanted = _folded(text)
-        place = next(((at, n) for at, n in reversed(asked) if _folded(log.chats[at].turns[n].text) == wanted), None)
+        wanted = fold(text)
+        place = next(((at, n) for at, n in reversed(asked) if fold(log.chats[at].turns[n].text) == wanted), None)
     elif asked:
         # the user may have protested against the wrong answer: the question is the last turn with a question mark
         last = [place for place in asked if place[0] == asked[-1][0]]
@@ -103,10 +104,6 @@ def _before_question(options: argparse.Namespace, log: Chats) -> tuple[str, list
         return text, log.chats, None
     kept = [*log.chats[: place[0]], Chat(log.chats[place[0]].turns[: place[1]])]
     return text, kept, len(turns) - turns.index(place) - 1
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _stating(options: argparse.Namespace, said: Sequence[_Said]) -> _Said:
@@ -130,7 +127,7 @@ def _stating(options: argparse.Namespace, said: Sequence[_Said]) -> _Said:
     elif not found:
         found = [one for one in said if word_set(options.answer) <= word_set(one.turn.text)]
     found = [one for one in found if one.turn.role == "user"] or found
-    alike = {_folded(one.turn.text): one for one in found}  # of the same words, the last
+    alike = {fold(one.turn.text): one for one in found}  # of the same words, the last
     if len(alike) == 1:
         return next(iter(alike.values()))
     listed = list(alike.values()) or _closest(said, f"{options.answer} {options.question or ''}") or list(said)

@@ -11,7 +11,6 @@ from .entries import (
     LEAST_CHARACTERS as LEAST_CHARACTERS,
     is_listed as is_listed,
     memories_of as memories_of,
-    word_set as word_set,
     wrong_times as wrong_times,
 )
 from .errors import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -12,6 +11,7 @@ from typing import Any, Final
 from pytest_memfail.core.errors import MemorySystemError, WrongTypeError, one_line
 from pytest_memfail.core.model import MAX_K, Fact, Listing, Memory
 from pytest_memfail.core.times import moment_of
+from pytest_memfail.texts import word_set
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
 TIME_NAMES: Final = ("timestamp", "created_at")
@@ -125,11 +125,6 @@ def _last(listing: Listing, said: str, values: Sequence[str], other: str) -> tup
 
 def _long(words: set[str]) -> set[str]:
     return {word for word in words if len(word) > 3} or words
-
-
-def word_set(text: str) -> set[str]:
-    """Return the different words and numbers of a text, in lower case."""
-    return set(re.findall(r"\w+", text.casefold()))
 
 
 def _visible(text: str, listing: Listing) -> bool:

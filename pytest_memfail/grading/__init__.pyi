@@ -7,6 +7,7 @@ from .answers import (
     ordered as ordered,
     same as same,
     share as share,
+    states as states,
     verbatim as verbatim,
 )
 from .finders import (
@@ -14,11 +15,7 @@ from .finders import (
     Hit as Hit,
     entries_of as entries_of,
 )
-from .text import (
-    STOP_WORDS as STOP_WORDS,
-    UNSPACED as UNSPACED,
-    content as content,
-    fold as fold,
+from .markers import (
     hedged as hedged,
     is_doubtful as is_doubtful,
     is_hypothetical as is_hypothetical,
@@ -29,8 +26,4 @@ from .text import (
     marks_past as marks_past,
     marks_present as marks_present,
     marks_removal as marks_removal,
-    sentences as sentences,
-    spelled as spelled,
-    states as states,
-    words as words,
 )

@@ -7,17 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
-from pytest_memfail.grading.text import (
-    NEGATIONS,
-    STOP_WORDS,
-    Term,
-    content,
-    fold,
-    is_hypothetical,
-    sentences,
-    terms,
-    words,
-)
+from pytest_memfail.grading.markers import is_hypothetical
+from pytest_memfail.texts import NEGATIONS, STOP_WORDS, Term, content, fold, sentences, terms, words
 
 _SKIPPED: Final = frozenset(("a", "an", "the", "and"))
 """Words that a text may have or lack, wherever they stand in a value."""
@@ -71,6 +62,11 @@ def contains(value: str, answer: str) -> bool:
 def names(value: str, answer: str) -> bool:
     """Return whether an answer has a value (see `same`), even to deny it."""
     return next(places(value, words(answer)), None) is not None
+
+
+def states(text: str, value: str) -> bool:
+    """Return whether a text contains a value, verbatim or by its words."""
+    return bool(value) and (verbatim(value, text) or names(value, text))
 
 
 def fits(value: str, said: Sequence[Term], first: int, last: int) -> bool:

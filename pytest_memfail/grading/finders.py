@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from pytest_memfail.grading.answers import denied, fits, joined, stretch
-from pytest_memfail.grading.text import NEGATIONS, Term, clauses, content, fold, sentences, terms, words
+from pytest_memfail.texts import NEGATIONS, Term, clauses, content, fold, sentences, terms, words
 
 SLACK = 4
 """The number of other words allowed between the words of a value."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import Memory
+from pytest_memfail.texts import fold
 
 LEAST_LETTERS: Final = 12
 """The shortest fact that a rule decides: a single name may stand in an entry about something else."""
@@ -19,7 +20,6 @@ LABEL: Final = re.compile(r"[^\W\d_][\w'’-]*(?: [\w'’-]+){0,2}\s*:")
 """Another speaker or a field, so the text after it may be about somebody else."""
 ENDS: Final = "[.!?。！？]"
 ANSWER: Final = re.compile(r"\W*(yes|no)\s*(?:[,.;!:–—]|$)", re.I)
-QUOTES: Final = str.maketrans("’‘“”", "''\"\"")
 
 
 def stated_at(fact: str, memories: Sequence[Memory]) -> int | None:
@@ -32,11 +32,11 @@ def stated_at(fact: str, memories: Sequence[Memory]) -> int | None:
     1
     >>> stated_at("I moved to Bergen.", [Memory("Ines: I moved to Bergen."), Memory("It is false that I moved to Bergen.")])
     """
-    words = _plain(fact).rstrip(".!?。！？ ")
+    words = _folded(fact).rstrip(".!?。！？ ")
     if sum(letter.isalnum() for letter in words) < LEAST_LETTERS:
         return None
     for at, memory in enumerate(memories):
-        if words in _plain(memory.text) and _states(words, memory.text):
+        if words in _folded(memory.text) and _states(words, memory.text):
             return at
     return None
 
@@ -48,12 +48,12 @@ def is_said(text: str, dialogue: str) -> bool:
     True
     """
     messages = [Memory(line) for line in dialogue.splitlines()]
-    lines = [BEFORE.sub("", _plain(line), count=1) for line in text.splitlines() if line.strip()]
+    lines = [BEFORE.sub("", _folded(line), count=1) for line in text.splitlines() if line.strip()]
     return bool(lines) and all(stated_at(line, messages) is not None for line in lines)
 
 
 def _states(words: str, text: str) -> bool:
-    lines = [BEFORE.sub("", _plain(line), count=1) for line in text.splitlines()]
+    lines = [BEFORE.sub("", _folded(line), count=1) for line in text.splitlines()]
     own = [line for line in lines if not LABEL.match(line)]
     if len(own) == len(lines):
         own.append(" ".join(own))  # a sentence may go on in the next line
@@ -62,9 +62,9 @@ def _states(words: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def _plain(text: str) -> str:
+def _folded(text: str) -> str:
     """Return a text as it is compared, once for all facts of a store."""
-    return " ".join(text.translate(QUOTES).split()).casefold()
+    return fold(text)
 
 
 def opposite(gold: Sequence[str], answer: str) -> bool:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.grading import UNSPACED
+from pytest_memfail.texts import searched
 
 K1: Final = 1.2
 B: Final = 0.75
 """BM25's usual saturation and length normalisation."""
 STEM: Final = 5
 """The letters of a word to compare, which joins most inflected forms."""
-
-WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
 
 class Ranking:
@@ -48,4 +45,4 @@ class Ranking:
 
 
 def _words(text: str) -> list[str]:
-    return [word[:STEM] for word in WORD.findall(text.casefold())]
+    return [word[:STEM] for word in searched(text)]

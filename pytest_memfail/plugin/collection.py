@@ -338,7 +338,7 @@ def _narrow_scope(item: QuestionItem) -> str | None:
 def own_marker_lines(run: Run) -> list[str]:
     """Return the marker lines of the user's own tasks and of parts, if their names can be markers."""
     known = {*TASK_MEANINGS, *SUITE_MEANINGS}
-    found = {task.name: "MemFail task of your own" for task in run.tasks if task.name not in known}
+    found = {t.name: t.description or "MemFail task of your own" for t in run.tasks if t.name not in known}
     for task in run.tasks:
         found |= {part: f"part of the task {task.name}" for part in run.parts_of(task) if part not in known}
     return [f"{name}: {meaning}" for name, meaning in found.items() if SELECTABLE.fullmatch(name)]

@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_memfail.core import SUMMARY_ERROR, one_line
 from pytest_memfail.records import FactRecord
+from pytest_memfail.texts import word_set
 
 LONG: Final = 170
 """Texts with more characters than this are shown in part."""
@@ -60,7 +61,7 @@ def _holding(parts: Sequence[tuple[int, str]], text: str, details: Sequence[str]
 
 def _words(text: str) -> set[str]:
     """Return the first five letters of each longer word, which inflected forms share."""
-    return {word[:5] for word in re.findall(r"\w{4,}", text.casefold())}
+    return {word[:5] for word in word_set(text) if len(word) > 3}
 
 
 def _cut(text: str, start: int, chosen: str) -> str:

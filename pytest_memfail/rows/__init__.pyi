@@ -24,8 +24,6 @@ from .repeats import (
     PERMUTATIONS as PERMUTATIONS,
     near_duplicates as near_duplicates,
     shared_runs as shared_runs,
-    stands as stands,
-    words_of as words_of,
 )
 from .tables import (
     Table as Table,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
+
+from pytest_memfail.texts import plain_runs
 
 
 def slug(text: str, words: int = 5) -> str:
@@ -13,7 +14,7 @@ def slug(text: str, words: int = 5) -> str:
     >>> slug("Selene composes cryptic messages, daily")
     'selene-composes-cryptic-messages-daily'
     """
-    parts = re.findall(r"[a-z0-9]+", text.casefold())
+    parts = plain_runs(text)
     return "-".join(parts[:words]) or digest(text, 8)
 
 

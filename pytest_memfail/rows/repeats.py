@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
+
+from pytest_memfail.texts import plain_words
 
 PERMUTATIONS: Final = 128
 RUN: Final = 8
 """The number of consecutive words that no two rows may share."""
-WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case, without punctuation."""
-    return WORD.findall(text.casefold().replace("’", "'"))
 
 
 def trigrams(text: str) -> frozenset[tuple[str, ...]]:
     """Return the word trigrams of a text; a text of one or two words is a single item."""
-    words = words_of(text)
+    words = plain_words(text)
     return frozenset(tuple(words[i : i + 3]) for i in range(max(1, len(words) - 2)))
 
 
@@ -58,16 +53,5 @@ def shared_runs(texts: Mapping[str, str], groups: Mapping[str, str]) -> Iterator
 
 def runs_of(text: str) -> Iterable[tuple[str, ...]]:
     """Return every run of eight words."""
-    words = words_of(text)
+    words = plain_words(text)
     return (tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1))
-
-
-def stands(phrase: str, text: str) -> bool:
-    """Return whether the phrase's words occur in the text consecutively.
-
-    >>> stands("jasmine tea", "Jasmine tea, please.")
-    True
-    """
-    wanted, words = words_of(phrase), words_of(text)
-    n = len(wanted)
-    return any(words[i : i + n] == wanted for i in range(len(words) - n + 1))

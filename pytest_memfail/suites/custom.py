@@ -64,7 +64,6 @@ from pytest_memfail.core import (
     StorePlan,
     Task,
 )
-from pytest_memfail.grading import content
 from pytest_memfail.rows import (
     HALF,
     YamlError,
@@ -81,6 +80,7 @@ from pytest_memfail.rows import (
 from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.memfail import ID_PATTERN, Text
 from pytest_memfail.suites.places import better_said, elsewhere
+from pytest_memfail.texts import content
 
 if TYPE_CHECKING:
     import yaml

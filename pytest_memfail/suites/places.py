@@ -6,15 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pytest_memfail.grading import fold, names, verbatim
+from pytest_memfail.grading import states
+from pytest_memfail.texts import fold
 
 SAID: Final = 0.5
 """The share of a text's words that the conversation which states it should have."""
-
-
-def states(text: str, value: str) -> bool:
-    """Return whether a text contains a value, verbatim or by its words."""
-    return bool(value) and (verbatim(value, text) or names(value, text))
 
 
 def elsewhere(wordings: Sequence[str], named: str, others: Iterable[tuple[str, str]]) -> str | None:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext, UnknownNameError, UsageError
+from pytest_memfail.texts import after_stops
 
 OWN_OPTIONS: Final = ("inner", "rate", "seed")
 
@@ -136,7 +137,7 @@ def careless_summary(text: str) -> str:
     >>> careless_summary("Rain makes me bake rye bread.")
     'bake rye bread, Rain'
     """
-    sentences = re.split(r"(?<=[.!?])\s+", text.strip())
+    sentences = after_stops(text.strip())
     if len(sentences) == 1:
         return _keywords(sentences[0])
     return " ".join(filter(None, map(_shortened, sentences)))

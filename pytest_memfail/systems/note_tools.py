@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pytest_memfail.core import one_line, word_set
+from pytest_memfail.core import one_line
+from pytest_memfail.texts import word_set
 
 WORDS: Final = {"type": "string", "description": "words of the lines to find; upper and lower case are the same"}
 NUMBER: Final = {"type": "integer", "description": "the number of the line as read_memory shows it"}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 import zlib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.texts import runs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +38,7 @@ def _ngrams(texts: list[str]) -> Vectors:
 
     rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in zip(rows, texts, strict=True):
-        for word in re.findall(r"\w+", text.casefold()):
+        for word in runs(text.casefold()):
             for gram in _grams(f" {word} "):
                 number = zlib.crc32(gram.encode())
                 # half of the n-grams count negatively, so that collisions cancel out instead of adding up

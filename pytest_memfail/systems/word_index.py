@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from pytest_memfail.systems.base import Entry
+from pytest_memfail.texts import runs
 
 
 class WordIndex:
@@ -32,7 +32,7 @@ class WordIndex:
 
     def ranked(self, query: str, k: int) -> list[tuple[int, float]]:
         """Return at most k rows with the best BM25 score for any word of the query, each with its score."""
-        words = list(dict.fromkeys(re.findall(r"\w+", storable(query))))
+        words = list(dict.fromkeys(runs(storable(query))))
         if not words:
             return []
         match = " OR ".join(f'"{word}"' for word in words)

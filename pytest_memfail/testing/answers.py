@@ -17,12 +17,12 @@ from typing import Any, Final
 from pytest_memfail.core import Detail, Fact, Listing, Memory, Question, StageResult
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.testing.chats import chats_by_rule, rows_to_write
+from pytest_memfail.texts import after_stops
 
 BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
 WORD: Final = re.compile(r"[^\W_]+")
 NAME: Final = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
 NAME_END: Final = re.compile("['’]s$")
-SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 OPTION: Final = re.compile(r"^([A-E])\. (.*)$", re.MULTILINE)
 STEM: Final = 5
 """The letters of a word that are compared."""
@@ -258,7 +258,7 @@ def _answer(question: str, memories: Sequence[str]) -> str:
     names = _names(question)
     about = [text for text in memories if all(name in text.casefold() for name in names)]
     # of long memories take only the relevant sentences, as a model would
-    shares = {text: _share(question, text) for memory in about for text in SENTENCE_END.split(memory)}
+    shares = {text: _share(question, text) for memory in about for text in after_stops(memory)}
     used = [text for text in sorted(shares, key=lambda text: -shares[text]) if shares[text] > 0][:RESTATED]
     if not used:
         return "Memories used: none\nAnswer: I do not know that."

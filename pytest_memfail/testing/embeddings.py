@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import base64
 import math
-import re
 import struct
 from collections import Counter
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
+from pytest_memfail.texts import runs
+
 DIMENSIONS: Final = 256
-_WORDS: Final = re.compile(r"\w+")
 
 
 def embed(text: str, dimensions: int = DIMENSIONS) -> list[float]:
     """Return a vector of length 1 (zeros for a text without words); texts that share words are close."""
     vector = [0.0] * dimensions
-    for word, times in Counter(_WORDS.findall(text.casefold())).items():
+    for word, times in Counter(runs(text.casefold())).items():
         number = _number(word)
         # signs keep words with the same position from adding up
         vector[(number >> 1) % dimensions] += times if number & 1 else -times

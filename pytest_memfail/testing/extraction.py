@@ -15,9 +15,9 @@ from zlib import crc32
 from pytest_memfail.testing.answers import answer_by_rule
 from pytest_memfail.testing.faults import Reply, ToolCall
 from pytest_memfail.testing.usage import text_of
+from pytest_memfail.texts import letters
 
 STAMP: Final = re.compile(r"^\[\d{4}-\d\d-\d\d[^\]]*\] ")
-WORD: Final = re.compile(r"[^\W\d_]{4,}")
 KEYWORDS: Final = 5
 
 MEM0_MESSAGES: Final = re.compile(r"^## New Messages\n(.*?)\n+## Observation Date$", re.DOTALL | re.MULTILINE)
@@ -126,7 +126,7 @@ def _graphiti(asks: frozenset[str], text: str) -> str | None:
 
 
 def _amem_note(content: str) -> str:
-    words = list(dict.fromkeys(WORD.findall(content.partition(":")[2] or content)))[:KEYWORDS]
+    words = list(dict.fromkeys(letters(content.partition(":")[2] or content, 4)))[:KEYWORDS]
     return json.dumps({"keywords": words, "context": "What the user said.", "tags": ["conversation"]})
 
 
@@ -150,7 +150,7 @@ def _simplemem(text: str) -> str:
     entries = [
         {
             "lossless_restatement": said.strip(),
-            "keywords": list(dict.fromkeys(WORD.findall(said)))[:KEYWORDS],
+            "keywords": list(dict.fromkeys(letters(said, 4)))[:KEYWORDS],
             "timestamp": when,
             "location": None,
             "persons": [],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,10 +21,11 @@ ROOT = Path(pytest_memfail.__file__).parent
 FILES = sorted(path for path in ROOT.rglob("*.py") if "_datasets" not in path.parts)
 RUNNERS = {"pytest", "_pytest", "pluggy"}
 
-GROUND = {"core", "safety"}
+GROUND = {"core", "safety", "texts"}
 ALLOWED = {
     "safety": set(),
-    "core": {"safety"},
+    "texts": set(),
+    "core": {"safety", "texts"},
     "rows": GROUND,
     "grading": GROUND,
     "suites": {*GROUND, "authoring", "grading", "llm", "rows"},
@@ -282,6 +284,50 @@ def test_no_files_import_each_other_in_a_circle():
             edges[module_of(found.file).partition(".")[2]].add(found.module.partition(".")[2])
     assert sum(map(len, edges.values())) > 500
     assert not circles(edges), "\n".join(", ".join(sorted(circle)) for circle in circles(edges))
+
+
+KNOWN_SPLITTERS = {
+    "calibration/planting.py": "a damaged text keeps every other character as it was",
+    "core/sources.py": "paths in a file of code",
+    "judges/offline/english.py": "tokens have places in the text, and the judge's weights depend on them",
+    "plugin/collection.py": "words of an expression of pytest",
+    "report/excerpts.py": "an excerpt begins at the place of its sentence",
+    "suites/mab/kinds.py": "breaks before the next numbered fact",
+    "suites/memfail/validate/__init__.py": "words that may be numbers",
+    "systems/failing.py": "drops words as a careless writer of memories does",
+    "testing/answers.py": "the model that answers by rule is not to share its words with what is tested",
+}
+"""Files beside texts/ that split texts into words or sentences, with the reason."""
+WORDS = re.compile(r"(?:\\w|\[(?:\\w|\^\\W|a-z)[^\]]*\])(?:\+|\{\d+,\d*\})(?:\(\?:.*\)\*)?")
+SENTENCES = re.compile(r"\(\?<=\[\.!\?|\[\^\.!\?\]\+")
+
+
+def splitters(source: str) -> list[str]:
+    """The regular expressions of a file that match any word, or the end of any sentence."""
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and node.args)
+    patterns = (call.args[0] for call in calls if ast.unparse(call.func).startswith("re."))
+    texts = (node.value for node in patterns if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return [text for text in texts if any(map(WORDS.fullmatch, text.split("|"))) or SENTENCES.search(text)]
+
+
+def test_a_splitter_would_be_seen():
+    source = r"""
+import re
+re.findall(r"\w+", a), re.compile(r"[^\W\d_]{3,}|\d+"), re.findall(r"[a-z0-9]+", a), re.split(r"(?<=[.!?])\s+", a)
+re.sub(r"[^A-Za-z0-9]+", "-", a), re.compile(r"\bonly\b"), re.match(r"(\d+)\. (\w+)", a)
+"""
+    assert len(splitters(source)) == 4
+
+
+def test_texts_are_split_in_one_place():
+    """A second splitter of words or sentences drifts from the first; use or extend `texts/`."""
+    found = {
+        path.relative_to(ROOT).as_posix(): patterns
+        for path in FILES
+        if folder_of(path) != "texts" and (patterns := splitters(path.read_text(encoding="utf-8")))
+    }
+    assert found.keys() - KNOWN_SPLITTERS.keys() == set(), found
+    assert KNOWN_SPLITTERS.keys() - found.keys() == set()  # no longer true
 
 
 def test_what_is_taken_through_a_door_stands_in_its_all():

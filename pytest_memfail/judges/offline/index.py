@@ -9,11 +9,11 @@ from functools import cached_property
 from itertools import groupby
 from typing import Final
 
-from pytest_memfail.grading import spelled
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.readable import Words, words_of
 from pytest_memfail.judges.offline.reading import Reading, owner_relation
 from pytest_memfail.judges.offline.statements import Statement, read_entry
+from pytest_memfail.texts import spelled
 
 CORE, CONTEXT, SAID, OWNER, TAGS = 0.5, 0.25, 0.25, 0.15, 0.1
 """The weights of a candidate's score: the shares of the core, the context and the source sentence, its owner, being

@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_memfail.core import Claim
-from pytest_memfail.grading import UNSPACED, sentences, spelled, states
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import ABBREVIATIONS, NUMBERS, STOP, Token, plain, tokens_of, unaccented
 from pytest_memfail.judges.offline.reading import Reading, read_claim
 from pytest_memfail.judges.offline.statements import ROLES, SPEAKER, STAMP, VOICES
+from pytest_memfail.texts import UNSPACED, has_sentence, sentences, spelled
 
 if TYPE_CHECKING:
     from pytest_memfail.judges.offline.index import Index
@@ -148,7 +148,7 @@ def _places(texts: Iterable[str], reading: Reading, index: Index, *, within: boo
         wanted = spelled(text)
         likely = (at for at, entry in enumerate(index.spelled) if wanted in entry)
         found[text] = next(
-            (at for at in likely if any(states(line, text, within=within) for line in lines(index.texts[at]))), -1
+            (at for at in likely if any(has_sentence(line, text, within=within) for line in lines(index.texts[at]))), -1
         )
     return () if -1 in found.values() else tuple(dict.fromkeys(found.values()))
 

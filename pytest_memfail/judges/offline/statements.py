@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import Token, plain, tokens_of
+from pytest_memfail.texts import statements
 
 MAX_TOKENS: Final = 60
 """Longer stretches without a full stop are split."""
@@ -31,10 +32,6 @@ HEADING: Final = re.compile(r"(?:\*\*([^*]+)\*\*:?|([^:|]{1,60}):)")
 BULLET: Final = re.compile(r"^(\s*)(?:[-*•–+]|\d{1,3}[.)])\s+")
 FIELD: Final = re.compile(r"^([\w][\w /'&().-]{0,48}?)\s*[:=]\s+(?=\S)")
 TAGS: Final = re.compile(r"^\W*(?:tags?|keywords?|topics?|labels?|categor(?:y|ies))\b", re.IGNORECASE)
-TITLE: Final = re.compile(
-    r"\b(Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e|etc|approx|No|min|hrs?|a\.m|p\.m)\.(?= )", re.IGNORECASE
-)
-BREAKS: Final = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|\s*[;•|]\s+|\s+(?:->|→|=>)\s+(?=[A-Z])")
 FENCE: Final = re.compile(r"'''\w*\n(.*)\n'''", re.DOTALL)
 """A block of code, with plain characters instead of backticks."""
 BEFORE_PLACES: Final = frozenset(
@@ -103,14 +100,6 @@ def read_entry(text: str) -> tuple[Statement, ...]:
 @lru_cache(maxsize=8192)
 def _read_entry(text: str) -> tuple[Statement, ...]:
     return _statements(text)
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of one line of plain text."""
-    text = " ".join(text.split())
-    if TITLE.search(text):
-        text = TITLE.sub(r"\1", text)
-    return [part for part in (piece.strip() for piece in BREAKS.split(text)) if part]
 
 
 def _statements(text: str) -> tuple[Statement, ...]:
@@ -247,7 +236,7 @@ def _fields(value: Any) -> Iterator[_Line]:
             else:
                 stack.extend((path, key, item) for item in reversed(held))
         else:
-            for piece in sentences(str(held).replace("\n", " ")) or [""]:
+            for piece in statements(str(held).replace("\n", " ")) or [""]:
                 yield _Line(_field(key, piece), path, is_tags=bool(TAGS.match(key)), is_field=bool(key), is_apart=True)
 
 
@@ -301,7 +290,7 @@ class _Lines:
         line = line.strip()
         if bullet:
             self._speaker = None
-        pieces = sentences(line)
+        pieces = statements(line)
         for at, piece in enumerate(pieces):
             yield self._piece(piece, depth, is_first=at == 0)
         if (

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_memfail.core import RowError, SuiteFault
-from pytest_memfail.grading import content
 from pytest_memfail.rows import JsonRow, short
 from pytest_memfail.suites.halumem.files import User, read_users
 from pytest_memfail.suites.places import better_said
 from pytest_memfail.suites.published import as_faults
+from pytest_memfail.texts import content
 
 Fault = tuple[str, str]
 """A field, and the fault in it."""

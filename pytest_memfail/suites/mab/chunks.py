@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from pytest_memfail.grading import sentences
 from pytest_memfail.llm import count_tokens
+from pytest_memfail.texts import sentences
 
 LONGEST_TOKEN: Final = 16
 """More characters per token than any text has over a whole chunk, unless it is mostly blanks."""

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_memfail.grading import STOP_WORDS, content, f1
+from pytest_memfail.grading import f1
+from pytest_memfail.texts import STOP_WORDS, content
 
 _LINE: Final = re.compile(r"(\d+)\.\s+(.*\S)\s*")
 ARTICLES: Final = ("The", "A", "An")

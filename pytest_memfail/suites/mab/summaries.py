@@ -9,8 +9,9 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from pytest_memfail.core import Asker, Fact, Question, StageResult
-from pytest_memfail.grading import f1, sentences
+from pytest_memfail.grading import f1
 from pytest_memfail.suites.mab.scores import answer_in
+from pytest_memfail.texts import sentences
 
 PASSES_AT: Final = 0.5
 """The minimum score of a summary that counts as right in the table; the measure uses the score itself."""

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_memfail.core import RowError, SuiteFault
-from pytest_memfail.grading import fold
+from pytest_memfail.grading import states
 from pytest_memfail.rows import JsonRow, short
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Block, Episode, read_episodes
 from pytest_memfail.suites.meme.plan import CREDITED
-from pytest_memfail.suites.places import elsewhere, states
+from pytest_memfail.suites.places import elsewhere
 from pytest_memfail.suites.published import as_faults
+from pytest_memfail.texts import fold
 
 LEAST = 4
 """The minimum length of a value that is searched for in filler sessions; shorter ones occur by chance."""

@@ -15,9 +15,9 @@ from pytest_memfail.core import (
     RowError,
     json_of,
 )
-from pytest_memfail.grading import fold, marks_removal, sentences
+from pytest_memfail.grading import marks_removal, states
 from pytest_memfail.rows import JsonRow, read_json_rows, short
-from pytest_memfail.suites.places import states
+from pytest_memfail.texts import fold, plain_runs, sentences
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]
 TYPES: Final[dict[str, Type]] = {
@@ -170,7 +170,7 @@ class Session(_Model):
 
     def may_state(self, value: str) -> bool:
         """Return whether the session could state a value, by its longest word: a cheap test before `states`."""
-        parts = re.findall(r"[a-z0-9]+", fold(value))
+        parts = plain_runs(fold(value))
         return max(parts, key=len, default="").removesuffix("s") in self.folded
 
     def turn_of(self, fact: EpisodeFact, *, is_removal: bool = False) -> str:

@@ -13,9 +13,7 @@ from pytest_memfail.grading import (
     Entries,
     Hit,
     contains,
-    content,
     entries_of,
-    fold,
     hedged,
     is_doubtful,
     is_hypothetical,
@@ -31,8 +29,8 @@ from pytest_memfail.grading import (
     ordered,
     share,
     verbatim,
-    words,
 )
+from pytest_memfail.texts import content, fold, words
 
 STALE: Final = "stale_value"
 LEAKED: Final = "leaked"

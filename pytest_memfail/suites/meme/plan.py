@@ -23,19 +23,10 @@ from pytest_memfail.core import (
     StorePlan,
     Task,
 )
-from pytest_memfail.grading import (
-    content,
-    fold,
-    is_hypothetical,
-    marks_condition,
-    marks_removal,
-    same,
-    sentences,
-    words,
-)
+from pytest_memfail.grading import is_hypothetical, marks_condition, marks_removal, same, states
 from pytest_memfail.rows import JsonRow, digest
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, EpisodeFact, Item, Type
-from pytest_memfail.suites.places import states
+from pytest_memfail.texts import content, fold, sentences, words
 
 NAME: Final = "meme"
 ARROW: Final = " \u2192 "

@@ -7,7 +7,6 @@ import pytest
 from pytest_memfail.grading import (
     Entries,
     contains,
-    content,
     entries_of,
     hedged,
     is_doubtful,
@@ -16,11 +15,10 @@ from pytest_memfail.grading import (
     marks_condition,
     marks_removal,
     ordered,
-    sentences,
     share,
     verbatim,
-    words,
 )
+from pytest_memfail.texts import content, sentences, words
 
 
 def test_a_title_ends_no_sentence():

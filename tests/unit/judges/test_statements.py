@@ -7,7 +7,8 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pytest_memfail.judges.offline.statements import MAX_TOKENS, Statement, read_entry, sentences
+from pytest_memfail.judges.offline.statements import MAX_TOKENS, Statement, read_entry
+from pytest_memfail.texts import statements
 
 FEW = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 QUILLON, OTTOLINE, ZEV, USER = ("quillon",), ("ottoline",), ("zev",), ("user",)
@@ -308,8 +309,8 @@ def test_a_stamp_before_a_sentence_is_not_part_of_it(stamp: str) -> None:
 
 def test_sentences_end_where_they_end() -> None:
     text = "Dr. Quillon met Mrs. Zev at 8 a.m. and paid 2.50 euros. They ate! Did they talk? Yes; for hours."
-    assert len(sentences(text)) == 5
-    assert sentences(text)[0].endswith("euros.")
+    assert len(statements(text)) == 5
+    assert statements(text)[0].endswith("euros.")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "\t", "\u00a0"])

@@ -20,10 +20,10 @@ from pytest_memfail.authoring import (
     quoted,
     text_faults,
 )
-from pytest_memfail.rows import stands
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.samplers import preference_specs
 from pytest_memfail.suites.memfail.validate import LIKENESS
+from pytest_memfail.texts import in_plain_words
 
 FIRST_PERSON: Final = re.compile(r"\b(I|I['’]\w+|me|my|mine|myself|we|us|our)\b", re.IGNORECASE)
 
@@ -91,9 +91,9 @@ def _faults(count: int, item: Preferences) -> Iterator[str]:
         if not FIRST_PERSON.search(fact):
             yield f"preference_facts: number {i + 1} is not in the first person"
         for j, sibling in enumerate(item.preferences):
-            if i != j and stands(sibling, fact):
+            if i != j and in_plain_words(sibling, fact):
                 yield f"preference_facts: number {i + 1} mentions {quoted(sibling)}, expected its own preference alone"
     if not FIRST_PERSON.search(item.question):
         yield "question: is not in the first person"
-    if named := [liking for liking in item.preferences if stands(liking, item.question)]:
+    if named := [liking for liking in item.preferences if in_plain_words(liking, item.question)]:
         yield f"question: names {quoted(named[0])}, expected none of the preferences"

@@ -32,7 +32,6 @@ from pytest_memfail.authoring import (
     text_faults,
     together,
 )
-from pytest_memfail.rows import stands, words_of
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.samplers import rule_specs
 from pytest_memfail.suites.memfail.validate import (
@@ -43,8 +42,8 @@ from pytest_memfail.suites.memfail.validate import (
     HARD_SENTENCES,
     STATES_EXCLUSIVITY,
     numbers_in,
-    sentences,
 )
+from pytest_memfail.texts import essay_sentences, in_plain_words, plain_words
 
 EASY: Final = "conditional_facts_easy.csv"
 HARD: Final = "conditional_facts_hard.csv"
@@ -226,22 +225,22 @@ class ConditionalFacts:
         said = re.match(r"\W*(yes|no)\b", rule.ground_truth_answer, re.IGNORECASE)
         if said is None or said[1].casefold() != wanted:
             yield f"ground_truth_answer: begins with {quoted(rule.ground_truth_answer[:12])}, expected {wanted.title()}"
-        if not stands(rule.entity, rule.question):
+        if not in_plain_words(rule.entity, rule.question):
             yield f"question: does not name {quoted(rule.entity)}"
-        if words_of(rule.condition) and stands(rule.condition, rule.question):
+        if plain_words(rule.condition) and in_plain_words(rule.condition, rule.question):
             yield "question: quotes the condition word for word, expected a scene that meets or fails it"
 
     def _easy_faults(self, number: int, item: EasyEssay) -> Iterator[str]:
         rule = self._rules[number]
         yield from _essay_faults(item.essay, rule, EASY_SENTENCES)
         behavior, condition = stems(rule.behavior), stems(rule.condition)
-        relevant = [said for said in sentences(item.essay) if _holds(said, behavior) and _holds(said, condition)]
+        relevant = [said for said in essay_sentences(item.essay) if _holds(said, behavior) and _holds(said, condition)]
         if not relevant:
             yield "essay: no sentence holds words of both the behavior and the condition, expected exactly one"
         yield from _otherwise_faults(item.essay, relevant, rule)
 
     def _hard_faults(self, number: int, item: HardEssay) -> Iterator[str]:
-        rule, said = self._rules[number], sentences(item.essay)
+        rule, said = self._rules[number], essay_sentences(item.essay)
         yield from _essay_faults(item.essay, rule, HARD_SENTENCES)
         yield from _spread_faults(item, rule)
         relevant = [said[place - 1] for place in _places(item).values() if 1 <= place <= len(said)]
@@ -279,10 +278,10 @@ def _essay_faults(essay: str, rule: Rule, span: tuple[int, int]) -> Iterator[str
     yield from text_faults("essay", essay, ESSAY)
     if len(essay) > ESSAY:
         return  # the following searches expect texts of normal length
-    count = len(sentences(essay))
+    count = len(essay_sentences(essay))
     if not span[0] <= count <= span[1]:
         yield f"essay: got {count} sentences, expected {span[0]} to {span[1]}"
-    if not stands(rule.entity, essay):
+    if not in_plain_words(rule.entity, essay):
         yield f"essay: does not name {quoted(rule.entity)}"
     # a number that the essay lacks could not be kept in memory
     if missing := sorted(numbers_in(f"{rule.condition} {rule.other_case}") - numbers_in(essay)):
@@ -320,7 +319,7 @@ def _spread_faults(item: HardEssay, rule: Rule) -> Iterator[str]:
         return
     if banned := CONNECTIVES.findall(item.essay):
         yield f"essay: uses {banned[0]!r}, which is banned"
-    said = sentences(item.essay)
+    said = essay_sentences(item.essay)
     places = _places(item)
     if not all(1 <= place <= len(said) for place in places.values()):
         yield f"the sentence numbers are {list(places.values())}, expected numbers from 1 to {len(said)}"
@@ -340,7 +339,7 @@ def _places(item: HardEssay) -> dict[str, int]:
 
 
 def _holds(text: str, wanted: frozenset[str]) -> bool:
-    return any(word.startswith(stem) for word in words_of(text) for stem in wanted)
+    return any(word.startswith(stem) for word in plain_words(text) for stem in wanted)
 
 
 def _holds_all(text: str, wanted: frozenset[str]) -> bool:

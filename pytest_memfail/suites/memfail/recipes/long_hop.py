@@ -30,12 +30,12 @@ from pytest_memfail.authoring import (
 )
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.rows import stands, words_of
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.audit import audited
 from pytest_memfail.suites.memfail.recipes.samplers import letters
 from pytest_memfail.suites.memfail.row_models import LETTERS
 from pytest_memfail.suites.memfail.validate import LIKENESS, is_gerund
+from pytest_memfail.texts import in_plain_words, plain_words
 
 FILE: Final = "long_hop.csv"
 HOPS: Final = (1, 2, 3)
@@ -230,18 +230,18 @@ def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[s
     if faults:
         yield from faults
         return  # the following rules expect texts of normal length
-    if len({tuple(words_of(anchor)) for anchor in chain.anchors}) < len(chain.anchors):
+    if len({tuple(plain_words(anchor)) for anchor in chain.anchors}) < len(chain.anchors):
         yield "anchors: the same one twice, expected different ones"
     for i, fact in enumerate(chain.facts):
         for j, anchor in enumerate(chain.anchors):
             bordered = j in (i, i + 1)
             if bordered and anchor.casefold() not in fact.casefold():
                 yield f"fact {i + 1} lacks its anchor {quoted(anchor)}"
-            if not bordered and j > 0 and stands(anchor, fact):  # the first anchor may be behind every fact
+            if not bordered and j > 0 and in_plain_words(anchor, fact):  # the first anchor may be behind every fact
                 yield f"fact {i + 1} holds {quoted(anchor)}, which it does not border"
     if not _names(chain.anchors[0], chain.question):
         yield f"the question does not name {quoted(chain.anchors[0])}"
-    if mentioned := [anchor for anchor in chain.anchors[1:] if stands(anchor, chain.question)]:
+    if mentioned := [anchor for anchor in chain.anchors[1:] if in_plain_words(anchor, chain.question)]:
         yield f"the question names {quoted(mentioned[0])}, expected the first anchor alone"
     if chain.answer.casefold() != chain.anchors[-1].casefold():
         yield f"the answer is {quoted(chain.answer)}, expected the last anchor {quoted(chain.anchors[-1])}"
@@ -261,7 +261,7 @@ def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[s
 
 def _end_faults(end: str) -> Iterator[str]:
     """Yield the rules that an end breaks, so that it can be an option for any other chain."""
-    words = words_of(end)
+    words = plain_words(end)
     if not words or not is_gerund(words[0]) or not END_WORDS[0] <= len(words) <= END_WORDS[1]:
         yield f"the answer is {quoted(end)}, expected {END_WORDS[0]} to {END_WORDS[1]} words that begin with a verb in -ing"
     if owned := [word for word in words if word in OWNED]:
@@ -270,8 +270,8 @@ def _end_faults(end: str) -> Iterator[str]:
 
 def _names(anchor: str, question: str) -> bool:
     """Return whether the question contains the anchor, or at least its last word of three or more letters."""
-    long = [word for word in words_of(anchor) if len(word) > 2]
-    return anchor.casefold() in question.casefold() or bool(long and long[-1] in words_of(question))
+    long = [word for word in plain_words(anchor) if len(word) > 2]
+    return anchor.casefold() in question.casefold() or bool(long and long[-1] in plain_words(question))
 
 
 def wrong_options(chains: Mapping[str, Chain], rng: random.Random) -> dict[str, list[str]]:
@@ -281,7 +281,7 @@ def wrong_options(chains: Mapping[str, Chain], rng: random.Random) -> dict[str, 
     words with too many ends gets no options. Its own end is then not used either, because it will not be stored.
     """
     # two ends with the same verb reveal nothing
-    words = {key: set(words_of(chain.answer)[1:]) for key, chain in chains.items()}
+    words = {key: set(plain_words(chain.answer)[1:]) for key, chain in chains.items()}
     fitting = {
         key: [other for other in chains if other != key and not _words_of_chain(chain) & words[other]]
         for key, chain in chains.items()
@@ -301,7 +301,7 @@ def wrong_options(chains: Mapping[str, Chain], rng: random.Random) -> dict[str, 
 
 
 def _words_of_chain(chain: Chain) -> set[str]:
-    return {word for anchor in chain.anchors for word in words_of(anchor) if len(word) > 3}
+    return {word for anchor in chain.anchors for word in plain_words(anchor) if len(word) > 3}
 
 
 def _stage(hops: int) -> str:

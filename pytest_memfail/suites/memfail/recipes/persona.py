@@ -22,10 +22,10 @@ from pytest_memfail.authoring import (
     text_faults,
 )
 from pytest_memfail.core import UsageError, one_line
-from pytest_memfail.rows import stands, words_of
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.samplers import PersonSpec, apart, person_specs
-from pytest_memfail.suites.memfail.validate import LIKENESS, PERSONA_SENTENCES, sentences
+from pytest_memfail.suites.memfail.validate import LIKENESS, PERSONA_SENTENCES
+from pytest_memfail.texts import essay_sentences, in_plain_words, plain_words
 
 QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")
 FIRST_PERSON: Final = re.compile(r"\b(I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]ur)\b")
@@ -106,13 +106,13 @@ def _faults(spec: PersonSpec, item: Portrait) -> Iterator[str]:
     yield from text_faults("essay", item.essay, ESSAY)
     if len(item.essay) > ESSAY:
         return  # the following rules expect texts of normal length
-    count = len(sentences(item.essay))
+    count = len(essay_sentences(item.essay))
     if not PERSONA_SENTENCES[0] <= count <= PERSONA_SENTENCES[1]:
         yield f"essay: got {count} sentences, expected {PERSONA_SENTENCES[0]} to {PERSONA_SENTENCES[1]}"
-    if not stands(spec.entity, item.essay):
+    if not in_plain_words(spec.entity, item.essay):
         yield f"essay: does not give the full name {spec.entity!r}"
     strangers = [name for name in spec.distractors if name is not None]
-    if mentioned := [name for name in strangers if stands(name, item.essay)]:
+    if mentioned := [name for name in strangers if in_plain_words(name, item.essay)]:
         yield f"essay: mentions {mentioned[0]!r}, who is a stranger"
     if found := FIRST_PERSON.search(QUOTED.sub("", item.essay)):
         yield f"essay: holds {found[0]!r} outside quotation marks, expected the third person"
@@ -137,7 +137,7 @@ def _question_faults(
         return
     if about not in asked.text:
         yield f"{where}: does not name {about!r}"
-    if named := [name for name in (spec.entity, *strangers) if name != about and stands(name, asked.text)]:
+    if named := [name for name in (spec.entity, *strangers) if name != about and in_plain_words(name, asked.text)]:
         yield f"{where}: names {named[0]!r}, expected {about!r} alone"
-    if stranger is None and words_of(asked.answer) and stands(asked.answer, asked.text):
+    if stranger is None and plain_words(asked.answer) and in_plain_words(asked.answer, asked.text):
         yield f"{where}: holds its own answer {quoted(asked.answer)}"

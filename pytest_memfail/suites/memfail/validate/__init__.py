@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import RowError, UsageError
-from pytest_memfail.grading import content
-from pytest_memfail.rows import near_duplicates, stands, words_of
 from pytest_memfail.suites.custom import find_custom
 from pytest_memfail.suites.memfail import (
     coexisting_facts,
@@ -40,13 +38,13 @@ from pytest_memfail.suites.memfail.validate.design import (
     declares_design,
     design_findings,
     is_gerund,
-    sentences,
 )
 from pytest_memfail.suites.memfail.validate.finding import Finding
 from pytest_memfail.suites.memfail.validate.options import option_shortcuts
 from pytest_memfail.suites.memfail.validate.shortcuts import shortcut_findings
 from pytest_memfail.suites.memfail.validate.strangers import absent_names
 from pytest_memfail.suites.places import better_said, elsewhere
+from pytest_memfail.texts import content
 
 READERS: Final[dict[str, Callable[[Path], Rows[Any]]]] = {
     "conditional_facts_easy": conditional_facts.read,
@@ -93,12 +91,8 @@ __all__ = [
     "STATES_EXCLUSIVITY",
     "Finding",
     "is_gerund",
-    "near_duplicates",
     "numbers_in",
-    "sentences",
-    "stands",
     "validate",
-    "words_of",
 ]
 
 

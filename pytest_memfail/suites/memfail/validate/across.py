@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_memfail.rows import near_duplicates, shared_runs, stands
+from pytest_memfail.rows import near_duplicates, shared_runs
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.memfail.updated_facts import USER
 from pytest_memfail.suites.memfail.validate import guessing
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
+from pytest_memfail.texts import in_plain_words
 
 FULL: Final = 90
 """From this number of rows on, a set must also pass the checks that need a full set."""
@@ -31,7 +32,7 @@ def names(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
         return
     for chain, line in zip(chains.rows, chains.lines, strict=True):
         for name, other in seen.items():
-            if any(name in fact and stands(name, fact) for fact in chain.facts):
+            if any(name in fact and in_plain_words(name, fact) for fact in chain.facts):
                 yield warn(chains, line, "fact_1", f"{name!r} is also in {other}")
 
 

@@ -16,7 +16,6 @@ from typing import Any, Final
 from pytest_memfail.core import (
     json_of,
 )
-from pytest_memfail.rows import stands, words_of
 from pytest_memfail.suites.memfail.row_models import (
     LETTERS,
     CoexistingRow,
@@ -30,10 +29,9 @@ from pytest_memfail.suites.memfail.validate.across import FULL, guessed, names, 
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
 from pytest_memfail.suites.memfail.validate.narrowed import narrowed_questions
 from pytest_memfail.suites.memfail.validate.options import wrong_ends
+from pytest_memfail.texts import essay_sentences, in_plain_words, plain_words
 
 DESIGN: Final = "pytest-memfail"
-SENTENCE: Final = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")
-ABBREVIATION: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|No|Nos|a\.m|p\.m)\.$")
 EASY_SENTENCES: Final = (5, 8)
 HARD_SENTENCES: Final = (8, 12)
 PERSONA_SENTENCES: Final = (10, 15)
@@ -80,24 +78,9 @@ def design_findings(rows: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
     yield from guessed(rows)
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of an essay.
-
-    >>> sentences("Dr. Ames hums. She is 40.")
-    ['Dr. Ames hums.', 'She is 40.']
-    """
-    found: list[str] = []
-    for part in SENTENCE.split(text.strip()):
-        if found and ABBREVIATION.search(found[-1]):
-            found[-1] += f" {part}"
-        else:
-            found.append(part)
-    return found
-
-
 def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[Finding]:
     for row, line in zip(rows.rows, rows.lines, strict=True):
-        count = len(sentences(" ".join(row.entity_facts)))
+        count = len(essay_sentences(" ".join(row.entity_facts)))
         if not span[0] <= count <= span[1]:
             yield warn(rows, line, "entity_facts", f"has {count} sentences, expected {span[0]} to {span[1]}")
         if row.condition_type not in CONDITION_TYPES:
@@ -131,7 +114,7 @@ def _tying(row: ConditionalRow) -> list[str]:
     """Return the sentences that connect behaviour and condition: the link of a hard essay, or those of an easy one with
     both.
     """
-    said = sentences(" ".join(row.entity_facts))
+    said = essay_sentences(" ".join(row.entity_facts))
     if row.rule_sentences:
         return said[row.rule_sentences.get("link", 0) :][:1]
     wordings_of = {
@@ -180,7 +163,7 @@ def _spread(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
                 "got nothing, expected the sentence numbers of behavior, condition and link",
             )
             continue
-        said = sentences(" ".join(row.entity_facts))
+        said = essay_sentences(" ".join(row.entity_facts))
         if sorted(places) != ["behavior", "condition", "link"] or max(places.values()) >= len(said):
             yield warn(
                 rows, line, "rule_sentences", f"got {places}, expected behavior, condition and link below {len(said)}"
@@ -203,10 +186,10 @@ def _coexisting(rows: Rows[CoexistingRow]) -> Iterator[Finding]:
     for row, line in zip(rows.rows, rows.lines, strict=True):
         for i, fact in enumerate(row.preference_facts):
             for j, sibling in enumerate(row.preferences):
-                if i != j and stands(sibling, fact):
+                if i != j and in_plain_words(sibling, fact):
                     yield warn(rows, line, f"preference_facts.{i}", f"mentions its sibling {sibling!r}")
         for preference in row.preferences:
-            if stands(preference, row.question):
+            if in_plain_words(preference, row.question):
                 yield warn(rows, line, "question", f"names {preference!r}")
     yield from narrowed_questions(rows)
     if len(rows.rows) >= FULL:
@@ -224,7 +207,7 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
     stored = {row.entity for row in rows.rows}
     for row, line in zip(rows.rows, rows.lines, strict=True):
         essay = " ".join(row.entity_facts)
-        count = len(sentences(essay))
+        count = len(essay_sentences(essay))
         if not PERSONA_SENTENCES[0] <= count <= PERSONA_SENTENCES[1]:
             yield warn(
                 rows,
@@ -251,7 +234,7 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
                     f"questions.{number}",
                     "borrows: expected the sentences of the essay that would answer it",
                 )
-            if details and all(stands(detail.wordings[0], asked.text) for detail in details):
+            if details and all(in_plain_words(detail.wordings[0], asked.text) for detail in details):
                 yield warn(rows, line, f"questions.{number}", "contains everything that its answer needs")
 
 
@@ -260,14 +243,14 @@ def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
     for row, row_id, line in zip(rows.rows, rows.ids, rows.lines, strict=True):
         for j, fact in enumerate(row.facts):
             for i, anchor in enumerate(row.anchors):
-                if i not in (j, j + 1) and stands(anchor, fact):
+                if i not in (j, j + 1) and in_plain_words(anchor, fact):
                     yield warn(rows, line, f"fact_{j + 1}", f"contains {anchor!r}, which is not an anchor of this fact")
-        if not stands(row.anchors[0], row.stem):
+        if not in_plain_words(row.anchors[0], row.stem):
             last = row.anchors[0].split()[-1]
-            if not stands(last, row.stem):
+            if not in_plain_words(last, row.stem):
                 yield warn(rows, line, "graded_question", f"does not name the head anchor {row.anchors[0]!r}")
         for anchor in row.anchors[1:]:
-            if stands(anchor, row.stem):
+            if in_plain_words(anchor, row.stem):
                 yield warn(rows, line, "graded_question", f"names {anchor!r}, which is not the head")
         yield from _options(rows, row, line)
         for anchor in row.anchors:
@@ -284,15 +267,15 @@ def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
 
 def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[Finding]:
     """Report distractors that differ in shape from the right option or share words with the chain (B.6)."""
-    right = words_of(row.ground_truth_answer)
-    counts = Counter(word for choice in row.choices for word in set(words_of(choice)))
+    right = plain_words(row.ground_truth_answer)
+    counts = Counter(word for choice in row.choices for word in set(plain_words(choice)))
     # words that most options share are their shape ("counts every stair", "dusts every shelf")
     shape = {word for word, count in counts.items() if count > len(row.choices) / 2}
-    chain = {word for anchor in row.anchors for word in words_of(anchor) if len(word) > 3} - shape
+    chain = {word for anchor in row.anchors for word in plain_words(anchor) if len(word) > 3} - shape
     for letter, choice in zip(LETTERS, row.choices, strict=True):
         if letter == row.correct_choice:
             continue
-        words = words_of(choice)
+        words = plain_words(choice)
         if abs(len(words) - len(right)) > OPTION_WORDS or is_gerund(words[0]) != is_gerund(right[0]):
             yield warn(
                 rows, line, f"choice_{letter.lower()}", f"{choice!r} differs in shape from {row.ground_truth_answer!r}"
@@ -313,7 +296,7 @@ def is_gerund(word: str) -> bool:
 def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
     for row, line in zip(rows.rows, rows.lines, strict=True):
         for field, value in (("old_value", row.old_value), ("current_value", row.current_value)):
-            if value and stands(value, row.question):
+            if value and in_plain_words(value, row.question):
                 yield warn(rows, line, "question", f"names the {field} {value!r}")
         if row.kind == "control" and row.decoy_index is None:
             yield warn(rows, line, "decoy_index", "got nothing, expected the message that looks like an update")

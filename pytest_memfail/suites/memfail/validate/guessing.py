@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from pytest_memfail.rows import words_of
+from pytest_memfail.texts import plain_words
 
 LEVEL: Final = 0.01
 """The significance level for all guesses together; only guesses that chance does not explain are reported."""
@@ -17,7 +17,7 @@ Guess = Callable[[str, Sequence[str]], int]
 
 def by_words(questions: Sequence[str], answers: Sequence[str]) -> float:
     """Return the share of answers that naive Bayes, trained on the words of all other questions, guesses right."""
-    documents = [set(words_of(question)) for question in questions]
+    documents = [set(plain_words(question)) for question in questions]
     totals = Counter(answers)
     counts = {answer: Counter[str]() for answer in totals}
     for words, answer in zip(documents, answers, strict=True):
@@ -47,8 +47,8 @@ def _shortest(stem: str, options: Sequence[str]) -> int:
 
 def _nearest(stem: str, options: Sequence[str]) -> int:
     """Return the option that shares the most words with the stem; ties go to the first."""
-    asked = set(words_of(stem))
-    return max(range(len(options)), key=lambda i: (len(asked & set(words_of(options[i]))), -i))
+    asked = set(plain_words(stem))
+    return max(range(len(options)), key=lambda i: (len(asked & set(plain_words(options[i]))), -i))
 
 
 def _odd_one_out(stem: str, options: Sequence[str]) -> int:

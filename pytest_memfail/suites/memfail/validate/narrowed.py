@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_memfail.rows import stands
 from pytest_memfail.suites.memfail.row_models import CoexistingRow
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
+from pytest_memfail.texts import in_plain_words
 
 LEAVES_OUT: Final = re.compile(r'"([^"]+)" leaves out ([^.]+)\.')
 ROW_ID: Final = re.compile(r"\bce-\d+\b")
@@ -21,7 +21,7 @@ def narrowed_questions(rows: Rows[CoexistingRow]) -> Iterator[Finding]:
     """
     for row, row_id, line in zip(rows.rows, rows.ids, rows.lines, strict=True):
         for words, others in LEAVES_OUT.findall(row.notes):
-            if not stands(words, row.question):
+            if not in_plain_words(words, row.question):
                 yield warn(rows, line, "question", f"lacks {words!r}, without which {others} would answer it too")
             named = ROW_ID.findall(others)
             if not named or row_id in named or not set(named) <= set(rows.ids):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from pytest_memfail.rows import stands
 from pytest_memfail.suites.memfail.row_models import LETTERS, LongHopRow
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.memfail.validate import guessing
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
+from pytest_memfail.texts import in_plain_words
 
 FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
 NAME: Final = re.compile(r"\b[A-Z][a-z]+\b")
@@ -80,11 +80,11 @@ def _choices(rows: Sequence[LongHopRow]) -> dict[str, Choice]:
     offered = Counter(choice.casefold() for row in rows for choice in row.choices)
 
     def in_store(row: LongHopRow) -> list[int]:
-        return _where(row, lambda choice: any(stands(choice, fact) for fact in facts))
+        return _where(row, lambda choice: any(in_plain_words(choice, fact) for fact in facts))
 
     def about_the_subject(row: LongHopRow) -> list[int]:
         about = _about_subject(row, facts)
-        return _where(row, lambda choice: any(stands(choice, fact) for fact in about))
+        return _where(row, lambda choice: any(in_plain_words(choice, fact) for fact in about))
 
     def most_offered(row: LongHopRow) -> list[int]:
         most = max(offered[choice.casefold()] for choice in row.choices)

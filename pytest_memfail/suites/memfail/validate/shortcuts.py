@@ -14,12 +14,11 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_memfail.rows import words_of
 from pytest_memfail.suites.memfail.row_models import ConditionalRow, PersonaRow, UpdatedRow
 from pytest_memfail.suites.memfail.rows import Rows
-from pytest_memfail.suites.memfail.validate.design import sentences
 from pytest_memfail.suites.memfail.validate.finding import Finding, warn
 from pytest_memfail.suites.memfail.validate.guessing import rejected, tail
+from pytest_memfail.texts import essay_sentences, plain_words
 
 if TYPE_CHECKING:
     from numpy import bool_
@@ -115,11 +114,11 @@ def _rule_of(row: ConditionalRow, essay: str) -> str:
     """Return the sentences that state the rule: those marked in the row, else the one with most words of behaviour and
     condition.
     """
-    said = sentences(essay)
+    said = essay_sentences(essay)
     if row.rule_sentences:
         return " ".join(said[place] for place in sorted(row.rule_sentences.values()) if place < len(said))
-    wanted = set(words_of(f"{row.behavior} {row.condition}"))
-    return max(said, key=lambda sentence: len(wanted.intersection(words_of(sentence))))
+    wanted = set(plain_words(f"{row.behavior} {row.condition}"))
+    return max(said, key=lambda sentence: len(wanted.intersection(plain_words(sentence))))
 
 
 def _persona(rows: Rows[PersonaRow]) -> Source:
@@ -182,7 +181,7 @@ def rules_of(texts: Sequence[str]) -> dict[str, Rule]:
     """Return every rule to try, by the features that it uses."""
     import numpy
 
-    said = [set(words_of(text)) for text in texts]
+    said = [set(plain_words(text)) for text in texts]
     counts = Counter(word for words in said for word in words)
     # a word that occurs in only one text cannot be learnt from another
     place = {word: i for i, (word, count) in enumerate(counts.most_common(MOST_WORDS)) if count > 1}

@@ -8,11 +8,11 @@ import pytest
 from mab_rows import FACTS, row, write
 
 from pytest_memfail.core import Ingest, SuiteRequest, UsageError
-from pytest_memfail.grading import sentences
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.suites import mab
 from pytest_memfail.suites.mab import SUITE, paper_layout
 from pytest_memfail.suites.mab.paper_layout import KEPT, packed
+from pytest_memfail.texts import sentences
 
 
 def load(folder, *rows, name="Conflict_Resolution.json"):

@@ -1,0 +1,26 @@
+from .sentences import (
+    after_stops as after_stops,
+    clauses as clauses,
+    essay_sentences as essay_sentences,
+    has_sentence as has_sentence,
+    sentences as sentences,
+    statements as statements,
+)
+from .words import (
+    NEGATIONS as NEGATIONS,
+    STOP_WORDS as STOP_WORDS,
+    UNSPACED as UNSPACED,
+    Term as Term,
+    content as content,
+    fold as fold,
+    in_plain_words as in_plain_words,
+    letters as letters,
+    plain_runs as plain_runs,
+    plain_words as plain_words,
+    runs as runs,
+    searched as searched,
+    spelled as spelled,
+    terms as terms,
+    word_set as word_set,
+    words as words,
+)
