@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_memfail.core import CORRECT, NOT_STORED
-from pytest_memfail.records import QuestionRecord, StageRecord
+from pytest_memfail.core import CORRECT, NOT_STORED, QuestionRecord, StageResult
 from pytest_memfail.results import (
     ANCHOR_DEFAULT,
     DEFAULT,
@@ -203,7 +202,7 @@ def replay(scenario: Scenario, before: Sequence[bool], after: Sequence[bool]) ->
                 row=f"{task}.csv:{2 + i // scenario.size(task)}",
                 verdict=NOT_STORED if fails else CORRECT,
                 memory_held=not fails,
-                answer=StageRecord(outcome="passed"),
+                answer=StageResult(outcome="passed"),
             )
             for (task, i), fails in zip(names, failing, strict=True)
         ]

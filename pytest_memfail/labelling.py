@@ -68,10 +68,7 @@ def _facts(question: Recorded) -> list[Drawn]:
         if fact.verdict == UNGRADED:
             continue
         judged = "ok" if fact.verdict == CORRECT else fact.verdict
-        stages = ("storage", "summary", "retrieval") if judged == "ok" else (fact.decided_by,)
-        known = [fact.stage(stage).confidence for stage in stages]
-        confidence = None if None in known else min(one for one in known if one is not None)
-        found.append(Drawn(question, at, judged, confidence, 0.0))
+        found.append(Drawn(question, at, judged, fact.confidence, 0.0))
     return found
 
 

@@ -12,18 +12,21 @@ from pytest_memfail.core import (
     Fact,
     Ingest,
     Judge,
+    Key,
     Listing,
     MemfailError,
+    Memory,
     Question,
+    QuestionRecord,
     Reply,
     StorePlan,
     Task,
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import Grader, Needed, Past, needs_additions, searches
+from pytest_memfail.engine import EarlierListing, Grader, NeededOutcome, needs_additions, searches
 from pytest_memfail.hosting import DaemonPool
-from pytest_memfail.records import Key, MemoryRecord, QuestionRecord, StoreRecord, question_record
+from pytest_memfail.records import StoreRecord, question_record
 from pytest_memfail.results import Loaded
 from pytest_memfail.suites import CUSTOM
 
@@ -36,7 +39,7 @@ class Recorded:
     evidence: tuple[Fact, ...]
     listing: Listing
     trace: Trace
-    earlier: tuple[Past, ...] = ()
+    earlier: tuple[EarlierListing, ...] = ()
     """The listings before that one, newest first."""
     added: Listing | None = None
     """What its conversation added to the store, if it is judged by that."""
@@ -132,18 +135,14 @@ def regrade(
         grader = graders.setdefault((task, store), Grader(judge, pool))
         needed = [by_key[key] for name in case.trace.question.needs if (key := (task, store, name, k)) in by_key]
         before = [await one(other, pool) for other in needed]
-        return await _judge(
-            grader,
-            case,
-            [Needed.of(q.verdict, q.memory_held, q.credited, q.answer.outcome if q.answer else None) for q in before],
-        )
+        return await _judge(grader, case, list(map(NeededOutcome.of, before)))
 
     return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 
 
-async def _judge(grader: Grader, case: Recorded, needed: Sequence[Needed]) -> QuestionRecord:
+async def _judge(grader: Grader, case: Recorded, needed: Sequence[NeededOutcome]) -> QuestionRecord:
     trace, listing = case.trace, case.listing
-    place = (case.asked.id, case.asked.store, trace.question, trace.k, case.evidence)
+    place = (case.asked.id, case.asked.store, trace.question, trace.k)
     try:
         verdict = await grader.grade(
             trace.question,
@@ -160,33 +159,28 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[Needed]) -> Qu
     return question_record(*place, trace=trace, verdict=verdict, listing=listing)
 
 
-def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, Past]:
+def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, EarlierListing]:
     """Return the listings of a store by the number of their probe, in order."""
-    if len(store.listings) > 1:  # early records
-        raise UsageError(
-            f"the store {store.store} was listed {len(store.listings)} times, expected once: the record does not say which "
-            "listing a question was judged by"
-        )
     segments = _segments(plan)
     return {
-        number: Past(_listing(store, number, memories), frozenset().union(*segments[: number + 1]))
+        number: EarlierListing(_listing(store, number, memories), frozenset().union(*segments[: number + 1]))
         for number, memories in store.by_probe.items()
         if 0 <= number < len(segments)  # a damaged record may have any number
     }
 
 
-def _extracted(store: StoreRecord, plan: StorePlan) -> list[Past]:
+def _extracted(store: StoreRecord, plan: StorePlan) -> list[EarlierListing]:
     """Return what the system said that the conversations before each probe added, in order."""
     segments = _segments(plan)
     return [
-        Past(_listing(store, one.number, one.added), segments[one.number])
+        EarlierListing(_listing(store, one.number, one.added), segments[one.number])
         for one in store.extracted
         if 0 <= one.number < len(segments)
     ]
 
 
-def _listing(store: StoreRecord, number: int, memories: Sequence[MemoryRecord]) -> Listing:
-    return Listing(store.store, tuple(entry.memory for entry in memories), number)
+def _listing(store: StoreRecord, number: int, memories: Sequence[Memory]) -> Listing:
+    return Listing(store.store, tuple(memories), number)
 
 
 def _segments(plan: StorePlan) -> list[frozenset[str]]:
@@ -203,22 +197,19 @@ def _segments(plan: StorePlan) -> list[frozenset[str]]:
 def _additions(
     record: Loaded, questions: Mapping[tuple[str, str, str], Question]
 ) -> dict[tuple[str, str, str], Listing]:
-    """Return what each conversation added: the record has it as what its questions without a search were shown.
-
-    The points of early records were shown nothing, so the longest counts.
-    """
+    """Return what each conversation added: the record has it as what its questions without a search were shown."""
     found: dict[tuple[str, str, str], Listing] = {}
     for asked in record.questions:
         question = questions.get((asked.task, asked.store, asked.question))
         if asked.verdict == ERROR or question is None or not needs_additions(question) or searches(question):
             continue
         key = (asked.task, asked.store, str(question.keys.get("conversation", "")))
-        if key not in found or len(found[key].memories) < len(asked.retrieved):
-            found[key] = Listing(asked.store, tuple(entry.memory for entry in asked.retrieved), asked.listing)
+        found[key] = Listing(asked.store, asked.retrieved, asked.listing)
     return found
 
 
 def _trace(asked: QuestionRecord, question: Question) -> Trace:
-    shown = tuple(entry.memory for entry in asked.retrieved)
     reply = None if asked.reply is None else Reply(asked.reply)
-    return Trace(question, asked.k, shown, reply, asked.seconds, asked.shown_tokens, asked.store_tokens, asked.cut)
+    return Trace(
+        question, asked.k, asked.retrieved, reply, asked.seconds, asked.shown_tokens, asked.store_tokens, asked.cut
+    )

@@ -16,7 +16,6 @@ from pytest_memfail.core import (
     AnswerKind,
     Conversation,
     Fact,
-    Finished,
     Found,
     Ingest,
     Kind,
@@ -24,6 +23,7 @@ from pytest_memfail.core import (
     Message,
     Probe,
     Question,
+    QuestionRecord,
     Score,
     Source,
     StageResult,
@@ -113,7 +113,7 @@ def grade(question: Question, evidence: Sequence[Fact], reply: str) -> StageResu
     return StageResult("failed", f"got {', '.join(sorted(amounts)) or 'no amount'}", missing=question.gold, label=label)
 
 
-def corrected(questions: Sequence[Finished]) -> Score:
+def corrected(questions: Sequence[QuestionRecord]) -> Score:
     """Return the share of corrections that memory held."""
     decided = [q.memory_held for q in questions if q.part == "corrected" and q.memory_held is not None]
     if not decided:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pytest_memfail.calibration.cases import LABEL_OF, Case
-from pytest_memfail.core import FactVerdict, Judge, MemfailError, worst
+from pytest_memfail.core import Judge, MemfailError, worst
 from pytest_memfail.engine import Grader
 from pytest_memfail.hosting import DaemonPool
 
@@ -68,26 +68,18 @@ async def _judge(grader: Grader, case: Case) -> Judged:
         return Judged(case, (), seconds=time.perf_counter() - start, error=str(error))
     facts, seconds = verdict.facts, time.perf_counter() - start
     if case.is_of_question:
-        name = worst(fact.name for fact in facts)
-        reasons = [fact.deciding[1].reason for fact in facts if fact.name == name]
-        known = [_confidence(fact) for fact in facts if fact.name == name]
+        name = worst(fact.verdict for fact in facts)
+        reasons = [fact.deciding.reason for fact in facts if fact.verdict == name]
+        known = [fact.confidence for fact in facts if fact.verdict == name]
         sure = None if None in known else min((each for each in known if each is not None), default=None)
         return Judged(case, (LABEL_OF.get(name, name),), ("; ".join(reasons),), (sure,), seconds)
     return Judged(
         case,
-        tuple(LABEL_OF.get(fact.name, fact.name) for fact in facts),
-        tuple(fact.deciding[1].reason for fact in facts),
-        tuple(_confidence(fact) for fact in facts),
+        tuple(LABEL_OF.get(fact.verdict, fact.verdict) for fact in facts),
+        tuple(fact.deciding.reason for fact in facts),
+        tuple(fact.confidence for fact in facts),
         seconds,
     )
-
-
-def _confidence(fact: FactVerdict) -> float | None:
-    """Return the judge's confidence: that of the failed stage, or for a pass the least of all three."""
-    stage, deciding = fact.deciding
-    stages = (fact.storage, fact.summary, fact.retrieval) if deciding.outcome == "passed" else (deciding,)
-    known = [result.confidence for result in stages if result.confidence is not None]
-    return min(known) if len(known) == len(stages) and stage else None
 
 
 def judge_all(

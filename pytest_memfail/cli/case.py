@@ -27,8 +27,7 @@ from pytest_memfail.core import (
 from pytest_memfail.texts import word_set
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Conversation, Fact
-    from pytest_memfail.records import FactRecord, QuestionRecord
+    from pytest_memfail.core import Conversation, Fact, FactVerdict, QuestionRecord
     from pytest_memfail.results import Loaded
 
 ENDING: Final = ".memfail.yaml"
@@ -193,7 +192,7 @@ def _of_question(
     return case, notes
 
 
-def _wanted(fact: FactRecord, evidence: Fact | None) -> dict[str, Any]:
+def _wanted(fact: FactVerdict, evidence: Fact | None) -> dict[str, Any]:
     """Return what is known of a fact: whom it is about, values that no longer hold, and its details.
 
     The details are those that were lost, in words of the source; or all, if none of them was.

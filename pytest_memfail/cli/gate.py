@@ -12,7 +12,8 @@ from pytest_memfail.cli.records import RECORD_HELP, load
 from pytest_memfail.core import ERROR, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
-    from pytest_memfail.records import Baseline, Footer, Header, Key, Outcome
+    from pytest_memfail.core import Comparable, Key
+    from pytest_memfail.records import Baseline, Footer, Header
     from pytest_memfail.results import Expression, Loaded
 
 
@@ -130,7 +131,7 @@ def _expressions(given: Sequence[str], record: Loaded) -> list[Expression]:
     return expressions
 
 
-def check_no_errors(outcomes: Mapping[Key, Outcome]) -> None:
+def check_no_errors(outcomes: Mapping[Key, Comparable]) -> None:
     """Raise `Untrusted` if any question is an error, because nothing could later be compared with the record."""
     if errors := sum(outcome.verdict == ERROR for outcome in outcomes.values()):
         raise Untrusted(f"{errors} of {len(outcomes)} questions are errors")

@@ -21,9 +21,9 @@ from pytest_memfail.core import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_memfail.core import Suite
+    from pytest_memfail.core import QuestionRecord, Suite
     from pytest_memfail.llm import ModelClient
-    from pytest_memfail.records import QuestionRecord, Record
+    from pytest_memfail.records import Record
     from pytest_memfail.results import Loaded
 
 

@@ -12,7 +12,7 @@ from pytest_memfail.cli.records import RECORD_HELP, listed, load, unknown_questi
 from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
-    from pytest_memfail.records import QuestionRecord
+    from pytest_memfail.core import QuestionRecord
     from pytest_memfail.results import Loaded
 
 MOST: Final = 20

@@ -77,6 +77,12 @@ from .protocols import (
     TestTaker as TestTaker,
     ToolCall as ToolCall,
 )
+from .record import (
+    Comparable as Comparable,
+    ErrorRecord as ErrorRecord,
+    Key as Key,
+    QuestionRecord as QuestionRecord,
+)
 from .refusals import (
     refusal as refusal,
 )
@@ -89,9 +95,6 @@ from .suite import (
     AnswerKind as AnswerKind,
     Asker as Asker,
     FactField as FactField,
-    Finished as Finished,
-    FinishedFact as FinishedFact,
-    FinishedStage as FinishedStage,
     Folders as Folders,
     Found as Found,
     Kind as Kind,
@@ -103,6 +106,7 @@ from .suite import (
     SuiteFault as SuiteFault,
     SuiteRequest as SuiteRequest,
     TaskPart as TaskPart,
+    Unit as Unit,
 )
 from .taxonomy import (
     CORRECT as CORRECT,
@@ -131,6 +135,7 @@ from .times import (
 from .verdict import (
     ADDED_STAGE as ADDED_STAGE,
     LOST_LATER as LOST_LATER,
+    MEMORY_STAGES as MEMORY_STAGES,
     NEEDS_MODEL as NEEDS_MODEL,
     TRIVIAL_PASS as TRIVIAL_PASS,
     UNCONFIRMED as UNCONFIRMED,
@@ -138,8 +143,11 @@ from .verdict import (
     UNREAD as UNREAD,
     UNSURE as UNSURE,
     FactVerdict as FactVerdict,
+    MemoryStage as MemoryStage,
     StageResult as StageResult,
     Verdict as Verdict,
+    VerdictName as VerdictName,
+    described as described,
     distractor_verdict as distractor_verdict,
     fact_verdict as fact_verdict,
     question_verdict as question_verdict,

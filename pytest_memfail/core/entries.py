@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -46,7 +47,7 @@ def memories_of(value: object, method: str) -> tuple[Memory, ...]:
 
 def _memory(entry: object, i: int, method: str) -> Memory:
     if isinstance(entry, str):
-        return Memory(entry)
+        return Memory(_shared(entry))
 
     def get(*names: str) -> Any:
         """Return the first of these fields that the entry has; None if it has none."""
@@ -59,12 +60,17 @@ def _memory(entry: object, i: int, method: str) -> Memory:
         raise WrongTypeError(f"{method}() returned {what} at index {i}; {EXPECTED}")
     identity, score, metadata, when = get("id"), get("score"), get("metadata"), get(*TIME_NAMES)
     return Memory(
-        text,
+        _shared(text),
         None if identity is None else str(identity),
         _score(score, i, method),
         when.isoformat() if isinstance(when, datetime) else None if when is None else str(when),
         {str(k): str(v) for k, v in metadata.items()} if isinstance(metadata, Mapping) else {},
     )
+
+
+def _shared(text: str) -> str:
+    """Return the one copy of a text: many questions show the same entry, and a run keeps all its questions in memory."""
+    return sys.intern(text) if type(text) is str else text
 
 
 def _score(score: Any, i: int, method: str) -> float | None:

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar, get_args
 
 from pytest_memfail.core.errors import UsageError
 from pytest_memfail.core.model import Fact, Question, Task
+from pytest_memfail.core.record import QuestionRecord
 from pytest_memfail.core.verdict import StageResult
 
 T = TypeVar("T")
@@ -195,128 +196,8 @@ def _check_fields(given: Sequence[str], fields: object) -> None:
         raise ValueError(f"gold: got {', '.join(unknown)}, expected names among {', '.join(known)}")
 
 
-class FinishedStage(Protocol):
-    """The result of one stage, as the record has it."""
-
-    @property
-    def outcome(self) -> str:
-        """Return passed, failed, ungraded or not_reached."""
-
-    @property
-    def label(self) -> str | None:
-        """Return the label that refines the result."""
-
-    @property
-    def estimated(self) -> bool:
-        """Return whether the offline judge only estimated it."""
-
-    @property
-    def metrics(self) -> Mapping[str, float]:
-        """Return the numbers that the judge gave."""
-
-
-class FinishedFact(Protocol):
-    """One expected fact of a finished question, as the record has it."""
-
-    @property
-    def id(self) -> str:
-        """Return its id, unique within the task."""
-
-    @property
-    def text(self) -> str:
-        """Return the fact in words."""
-
-    @property
-    def verdict(self) -> str:
-        """Return the verdict on the fact."""
-
-    @property
-    def label(self) -> str | None:
-        """Return the label that refines its failure."""
-
-    @property
-    def storage(self) -> FinishedStage:
-        """Return the result of the stage."""
-
-    @property
-    def summary(self) -> FinishedStage:
-        """Return the result of the stage."""
-
-    @property
-    def retrieval(self) -> FinishedStage:
-        """Return the result of the stage."""
-
-
-class Finished(Protocol):
-    """A finished question as a measure sees it: the fields of its record line."""
-
-    @property
-    def task(self) -> str:
-        """Return the name of its task."""
-
-    @property
-    def part(self) -> str:
-        """Return the part of the task; empty without parts."""
-
-    @property
-    def store(self) -> str:
-        """Return the id of its store."""
-
-    @property
-    def question(self) -> str:
-        """Return its id within the store."""
-
-    @property
-    def k(self) -> int:
-        """Return the maximum number of memories shown."""
-
-    @property
-    def stratum(self) -> str:
-        """Return its group (hops, domain)."""
-
-    @property
-    def verdict(self) -> str:
-        """Return its verdict."""
-
-    @property
-    def label(self) -> str | None:
-        """Return the label that refines the verdict."""
-
-    @property
-    def vacuous(self) -> bool:
-        """Return whether it passed without proving anything about the memory."""
-
-    @property
-    def credited(self) -> bool | None:
-        """Return whether the answer matched, even if a fact failed; None if this was not graded."""
-
-    @property
-    def score(self) -> float | None:
-        """Return the score of its answer, between 0 and 1; None for a kind of answer without one."""
-
-    @property
-    def memory_held(self) -> bool | None:
-        """Return whether all facts were stored, faithful and retrieved."""
-
-    @property
-    def facts(self) -> Sequence[FinishedFact]:
-        """Return its facts."""
-
-    @property
-    def answer(self) -> FinishedStage | None:
-        """Return the result of the answer stage; None after an error."""
-
-    @property
-    def weight(self) -> float:
-        """Return its weight in a weighted measure."""
-
-    @property
-    def retrieved(self) -> Sequence[object]:
-        """Return the memories shown."""
-
-    @property
-    def reply(self) -> str | None:
-        """Return what the test-taker answered; None without one."""
+Unit = Literal["share", "percent", "count"]
+"""`share`: 0 to 1; `percent`: shown as such, 0 to 1 in the gate; `count`: a number of questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +214,12 @@ class Score:
     """Why there is no value, such as "needs a model as judge"."""
     note: str | None = None
     """A note printed beside the value, such as "of 1,204"."""
+    name: str = ""
+    """This field and those below are of its measure, and set by the run."""
+    title: str = ""
+    part: str | None = None
+    line: int = 1
+    unit: Unit = "share"
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,14 +229,13 @@ class Measure:
     name: str
     """Its name in the gate: `score` for `meme.score`."""
     title: str
-    of: Callable[[Sequence[Finished]], Score]
+    of: Callable[[Sequence[QuestionRecord]], Score]
     """Computes the score from the questions of the suite at one k, or from those of `part`."""
     part: str | None = None
     """`task.part` for a measure of one part; None for the whole suite."""
     line: int = 1
     """The line below the table on which it is shown, with all measures of the same line."""
-    unit: Literal["share", "percent", "count"] = "share"
-    """`share`: 0 to 1; `percent`: shown as such, 0 to 1 in the gate; `count`: a number of questions."""
+    unit: Unit = "share"
     with_errors: bool = False
     """Whether it also counts questions that ended with an error."""
 

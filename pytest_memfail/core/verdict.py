@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from pytest_memfail.core.model import Fact, Memory, rank_of
 from pytest_memfail.core.taxonomy import (
     CORRECT,
     NOT_RETRIEVED,
@@ -13,6 +14,7 @@ from pytest_memfail.core.taxonomy import (
     STAGE_FAILURE,
     SUMMARY_ERROR,
     UNGRADED,
+    VERDICTS,
     worst,
 )
 
@@ -27,14 +29,21 @@ UNREAD: Final = "unread"
 """The label of a fact that a judge cannot read, for its language or that of the memories."""
 ADDED_STAGE: Final = "added"
 """The stage of a question about what a conversation added to the store; it has no facts."""
-Outcome = Literal["passed", "failed", "ungraded", "not_reached"]
+if TYPE_CHECKING:
+    VerdictName: TypeAlias = str
+else:  # what a record that is read may say
+    VerdictName = Literal[VERDICTS]
+CLOSEST: Final = 2
+"""How many of the entries that a judge relied on are kept with a fact."""
+MemoryStage = Literal["storage", "summary", "retrieval"]
+MEMORY_STAGES: Final[tuple[MemoryStage, ...]] = ("storage", "summary", "retrieval")
 
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
     """The result of one stage for one fact (for the answer stage: for the question)."""
 
-    outcome: Outcome
+    outcome: Literal["passed", "failed", "ungraded", "not_reached"]
     reason: str = ""
     """One sentence for the reader of the failure."""
     entries: tuple[int, ...] = ()
@@ -53,7 +62,7 @@ class StageResult:
     vacuous: bool = False
     """Passed only because the entries mention neither a retracted state nor its end."""
     score: float | None = None
-    """The score of an answer, between 0 and 1; None for a kind of answer without one."""
+    """The score of an answer, between 0 and 1; None for a kind of answer without one. The verdict takes it over."""
     estimated: bool = False
     """Whether it is only an estimate, which confirms nothing."""
     metrics: Mapping[str, float] = field(default_factory=dict)
@@ -68,34 +77,68 @@ NEEDS_MODEL = StageResult("ungraded", "the offline judge cannot decide this: giv
 class FactVerdict:
     """The verdict on one expected fact, with its three memory stages."""
 
-    evidence_id: str
-    name: str
+    id: str
+    verdict: VerdictName
     storage: StageResult
     summary: StageResult = UNREACHED
     retrieval: StageResult = UNREACHED
-    is_distractor: bool = False
-    """Whether the fact is a distractor, which the store must not hold."""
+    text: str = ""
+    source: str = ""
+    """What was said."""
+    closest: tuple[str, ...] = ()
+    """The stored entries that the judge relied on, closest first."""
+    ranks: tuple[int | None, ...] = ()
+    """Ranks of these entries among those shown, from 1; None for one that was not shown."""
+
+    @property
+    def name(self) -> str:
+        """The verdict, as a user's own test reads it."""
+        return self.verdict
 
     @property
     def vacuous(self) -> bool:
-        """Return whether neither the store nor the memories shown mention a retracted state."""
-        return self.name == CORRECT and self.retrieval.vacuous
+        """Whether neither the store nor the memories shown mention a retracted state."""
+        return self.verdict == CORRECT and self.retrieval.vacuous
 
     @property
-    def deciding(self) -> tuple[str, StageResult]:
-        """Return the stage that decided and its result: the first that did not pass, else the last."""
-        for stage in ("storage", "summary", "retrieval"):
-            result: StageResult = getattr(self, stage)
-            if result.outcome != "passed":
-                return stage, result
-        return "retrieval", self.retrieval
+    def stages(self) -> tuple[StageResult, StageResult, StageResult]:
+        """The results of storage, summary and retrieval."""
+        return self.storage, self.summary, self.retrieval
+
+    @property
+    def decided_by(self) -> MemoryStage:
+        """The stage that decided: the first that did not pass, else the last."""
+        decided = zip(MEMORY_STAGES, self.stages, strict=True)
+        return next((stage for stage, result in decided if result.outcome != "passed"), "retrieval")
+
+    @property
+    def deciding(self) -> StageResult:
+        """The result of the stage that decided."""
+        return next((result for result in self.stages if result.outcome != "passed"), self.retrieval)
+
+    @property
+    def confidence(self) -> float | None:
+        """The judge's confidence: that of the stage that failed, or for a pass the least of all three."""
+        deciding = self.stages if self.deciding.outcome == "passed" else (self.deciding,)
+        known = [stage.confidence for stage in deciding if stage.confidence is not None]
+        return min(known) if len(known) == len(deciding) else None
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The details that the deciding stage did not find."""
+        return self.deciding.missing
+
+    @property
+    def label(self) -> str | None:
+        """The label that the deciding stage gave."""
+        return self.deciding.label
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The verdict on one question."""
 
-    name: str
+    verdict: VerdictName
     facts: tuple[FactVerdict, ...] = ()
     answer: StageResult = UNREACHED
     vacuous: bool = False
@@ -105,20 +148,22 @@ class Verdict:
     label: str | None = None
     score: float | None = None
     """The score of the answer, even if a fact failed; None if it has none."""
+    memory_held: bool | None = None
+    """Whether all expected facts were stored, faithful and retrieved; None if the memory was not tested."""
 
     @property
-    def memory_held(self) -> bool | None:
-        """Return whether all expected facts were stored, faithful and retrieved; None if the memory was not tested."""
-        names = {fact.name for fact in self.facts if not fact.is_distractor}
-        if self.vacuous or not names:
-            return None
-        if names == {CORRECT}:
-            return True
-        return None if UNGRADED in names and worst(names) == UNGRADED else False
+    def name(self) -> str:
+        """The verdict, as a user's own test reads it."""
+        return self.verdict
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether a judge only estimated a fact's stage, which counts towards no rate."""
+        return any(stage.estimated for fact in self.facts for stage in fact.stages)
 
 
 def fact_verdict(
-    evidence_id: str, storage: StageResult, summary: StageResult = UNREACHED, retrieval: StageResult = UNREACHED
+    fact_id: str, storage: StageResult, summary: StageResult = UNREACHED, retrieval: StageResult = UNREACHED
 ) -> FactVerdict:
     """Return the verdict of one fact, decided by its first stage that did not pass.
 
@@ -130,10 +175,10 @@ def fact_verdict(
         retrieval = replace(retrieval, outcome="failed", reason=reason, vacuous=False)
     for stage, result in (("storage", storage), ("summary", summary), ("retrieval", retrieval)):
         if result.outcome == "failed":
-            return FactVerdict(evidence_id, STAGE_FAILURE[stage], storage, summary, retrieval)
+            return FactVerdict(fact_id, STAGE_FAILURE[stage], storage, summary, retrieval)
         if result.outcome != "passed":
-            return FactVerdict(evidence_id, UNGRADED, storage, summary, retrieval)
-    return FactVerdict(evidence_id, CORRECT, storage, summary, retrieval)
+            return FactVerdict(fact_id, UNGRADED, storage, summary, retrieval)
+    return FactVerdict(fact_id, CORRECT, storage, summary, retrieval)
 
 
 def question_verdict(
@@ -144,6 +189,7 @@ def question_verdict(
     credited: bool | None = None,
     passed_before: bool | None = None,
     keeps_answer: bool = False,
+    distractors: Collection[str] = (),
 ) -> Verdict:
     """Return the verdict of a question: the worst of its facts, then the answer stage.
 
@@ -153,27 +199,58 @@ def question_verdict(
 
     `passed_before` says whether the same was answered right before something changed; None if that was not asked. A
     right answer after a wrong one is a trivial pass: it proves nothing (MEME, section 4.1). With `keeps_answer` the
-    verdict has the result of the answer stage even where a fact failed.
+    verdict has the result of the answer stage even where a fact failed. `distractors` are the ids of facts that the store
+    must not hold; they say nothing about whether memory held the others.
     """
-    name, score = worst(fact.name for fact in facts), answer.score
+    name, label, vacuous = worst(fact.verdict for fact in facts), None, False
     if misleading and name in (NOT_STORED, NOT_RETRIEVED):
-        return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
-    if facts and all(fact.vacuous for fact in facts):
-        kept = answer if keeps_answer else UNREACHED
-        return Verdict(CORRECT, tuple(facts), kept, vacuous=True, credited=credited, score=score)
-    stages = (stage for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
-    label = next((stage.label for stage in stages if stage.label and stage.outcome != "ungraded"), None)
-    if name == CORRECT:
-        name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)
-    elif not keeps_answer:
-        answer = UNREACHED
-    if name == CORRECT and passed_before is False:
-        return Verdict(CORRECT, tuple(facts), answer, vacuous=True, credited=credited, label=TRIVIAL_PASS, score=score)
-    return Verdict(name, tuple(facts), answer, credited=credited, label=label or answer.label, score=score)
+        name, kept, vacuous = CORRECT, UNREACHED, True
+    elif facts and all(fact.vacuous for fact in facts):
+        name, kept, vacuous = CORRECT, answer if keeps_answer else UNREACHED, True
+    else:
+        stages = (stage for fact in facts for stage in fact.stages)
+        label = next((stage.label for stage in stages if stage.label and stage.outcome != "ungraded"), None)
+        kept = answer if keeps_answer or name == CORRECT else UNREACHED
+        if name == CORRECT:
+            name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)
+        if name == CORRECT and passed_before is False:
+            label, vacuous = TRIVIAL_PASS, True
+        else:
+            label = label or kept.label
+    return Verdict(
+        name,
+        tuple(facts),
+        kept if kept.score is None else replace(kept, score=None),
+        vacuous,
+        credited,
+        label,
+        answer.score,
+        None if vacuous else _memory_held({fact.verdict for fact in facts if fact.id not in distractors}),
+    )
+
+
+def _memory_held(verdicts: Collection[str]) -> bool | None:
+    """Return whether memory held the facts with these verdicts; None if that was not tested."""
+    if not verdicts or (UNGRADED in verdicts and worst(verdicts) == UNGRADED):
+        return None
+    return worst(verdicts) == CORRECT
+
+
+def described(found: FactVerdict, fact: Fact, memories: Sequence[Memory], shown: Sequence[Memory]) -> FactVerdict:
+    """Add to a verdict what its fact says, the entries that the judge relied on, and their ranks among those shown."""
+    stored = found.summary if found.summary.entries else found.storage
+    closest = [memories[i] for i in stored.entries[:CLOSEST] if 0 <= i < len(memories)]
+    return replace(
+        found,
+        text=fact.text,
+        source=fact.source,
+        closest=tuple(memory.text for memory in closest),
+        ranks=tuple(rank_of(memory, shown) for memory in closest),
+    )
 
 
 def distractor_verdict(
-    evidence_id: str, storage: StageResult, summary: StageResult, *, is_empty: bool = False
+    fact_id: str, storage: StageResult, summary: StageResult, *, is_empty: bool = False
 ) -> FactVerdict:
     """Return the verdict of a fact that the store must not hold.
 
@@ -183,10 +260,10 @@ def distractor_verdict(
     if storage.outcome == "failed":
         reason = f"not held, as it should be: {storage.reason}"
         resisted = replace(storage, outcome="passed", reason=reason, missing=(), label=None, vacuous=is_empty)
-        return FactVerdict(evidence_id, CORRECT, resisted, resisted, resisted, is_distractor=True)
+        return FactVerdict(fact_id, CORRECT, resisted, resisted, resisted)
     if storage.outcome != "passed":
-        return FactVerdict(evidence_id, UNGRADED, storage, is_distractor=True)
+        return FactVerdict(fact_id, UNGRADED, storage)
     score = {"score": 2.0 if summary.outcome == "passed" else 1.0}
     reason = f"held, and must not be: {summary.reason or storage.reason}"
     held = replace(storage, outcome="failed", reason=reason, label=UNCONFIRMED, metrics=score)
-    return FactVerdict(evidence_id, SUMMARY_ERROR, storage, held, is_distractor=True)
+    return FactVerdict(fact_id, SUMMARY_ERROR, storage, held)

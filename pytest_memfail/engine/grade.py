@@ -30,6 +30,7 @@ from pytest_memfail.core import (
     Reply,
     StageResult,
     Verdict,
+    described,
     distractor_verdict,
     fact_verdict,
     one_line,
@@ -42,7 +43,7 @@ WRONG_TIME: Final = "wrong_time"
 NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 
 
-class Past(NamedTuple):
+class EarlierListing(NamedTuple):
     """What the store held earlier: a listing, or what it said that some conversations added."""
 
     listing: Listing
@@ -50,7 +51,7 @@ class Past(NamedTuple):
     """Ids of the conversations whose facts it may hold."""
 
 
-class Needed(NamedTuple):
+class NeededOutcome(NamedTuple):
     """The outcome of a question that another question needs."""
 
     verdict: str
@@ -61,12 +62,13 @@ class Needed(NamedTuple):
     """Whether it was answered right, even if a fact failed; None if the verdict decides."""
 
     @classmethod
-    def of(cls, verdict: str, held: bool | None, credited: bool | None, answer: str | None) -> Needed:
-        """Return the outcome of a finished question; `answer` is the outcome of its answer stage, if it has one.
+    def of(cls, found: Verdict) -> NeededOutcome:
+        """Return the outcome of a finished question.
 
         An answer that was asked for and left open says nothing, even if a fact failed.
         """
-        return cls(UNGRADED if answer == "ungraded" else verdict, held, credited)
+        verdict = UNGRADED if found.answer.outcome == "ungraded" else found.verdict
+        return cls(verdict, found.memory_held, found.credited)
 
     @property
     def is_right(self) -> bool | None:
@@ -93,8 +95,8 @@ class Grader:
         shown: Sequence[Memory],
         reply: Reply | None,
         *,
-        earlier: Sequence[Past] = (),
-        needed: Sequence[Needed] = (),
+        earlier: Sequence[EarlierListing] = (),
+        needed: Sequence[NeededOutcome] = (),
         added: Listing | None = None,
     ) -> Verdict:
         """Return the verdict on one question.
@@ -118,19 +120,17 @@ class Grader:
                 raise MemfailError(
                     f"the question {question.id} names no conversation of its store in keys['conversation']"
                 )
-            found = [await self._fact(question, fact, added, shown, (), was_held) for fact in evidence]
-            facts = [_placed(fact, added, listing) for fact in found]
+            facts = [await self._fact(question, fact, added, shown, (), was_held) for fact in evidence]
+            facts = [_placed(fact, added, listing) for fact in facts]
         else:
             facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
-        held = all(fact.name == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
+        facts = [described(found, fact, listing.memories, shown) for found, fact in zip(facts, evidence, strict=True)]
+        held = all(fact.verdict == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
         if ADDED_STAGE in question.stages:
             return await self._added(question, shown)
         if "answer" not in question.stages:
-            is_estimate = any(
-                stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval)
-            )
-            answer = NEEDS_MODEL if is_estimate else NOT_ASKED
+            answer = NEEDS_MODEL if any(stage.estimated for fact in facts for stage in fact.stages) else NOT_ASKED
         elif held or reply is not None:
             counts = (question.is_independent and reply is not None) or await self._settles(question)
             if held or counts:
@@ -149,10 +149,12 @@ class Grader:
             credited=credited,
             passed_before=before,
             keeps_answer=question.is_independent,
+            distractors=[fact.id for fact in evidence if fact.is_distractor],
         )
-        if verdict.name == CORRECT and is_open:
+        if verdict.verdict == CORRECT and is_open:
             reason = f"must have been right before, and was an error: {', '.join(question.needs)}"
-            return Verdict(UNGRADED, verdict.facts, StageResult("ungraded", reason))
+            answer = StageResult("ungraded", reason)
+            return Verdict(UNGRADED, verdict.facts, answer, memory_held=True if facts else None)
         return verdict
 
     async def _fact(
@@ -161,7 +163,7 @@ class Grader:
         fact: Fact,
         listing: Listing,
         shown: Sequence[Memory],
-        earlier: Sequence[Past],
+        earlier: Sequence[EarlierListing],
         was_held: bool | None,
     ) -> FactVerdict:
         """Judge the memory stages that the question asks, up to the first that fails.
@@ -207,7 +209,7 @@ class Grader:
         name = {"passed": CORRECT, "failed": SUMMARY_ERROR}.get(result.outcome, UNGRADED)
         return Verdict(name, answer=result, label=result.label)
 
-    async def _was_stored(self, fact: Fact, earlier: Sequence[Past]) -> bool:
+    async def _was_stored(self, fact: Fact, earlier: Sequence[EarlierListing]) -> bool:
         """Return whether an earlier listing held the fact. A judge that fails here changes no verdict."""
         for listing, conversations in earlier:
             if fact.conversation_id in conversations:

@@ -29,7 +29,7 @@ from pytest_memfail.core import (
     Trace,
     Verdict,
 )
-from pytest_memfail.engine.grade import Grader, Needed, Past
+from pytest_memfail.engine.grade import EarlierListing, Grader, NeededOutcome
 from pytest_memfail.hosting import Captured, OpenSystem, Resources, Retrieved, TokenRules, called, raised_as
 
 WORST_FIRST: Final = (*FAILURES, UNGRADED, VACUOUS, CORRECT)
@@ -210,9 +210,9 @@ class Answerer:
         system: OpenSystem,
         ask: Ask,
         listing: Listing,
-        earlier: Sequence[Past],
+        earlier: Sequence[EarlierListing],
         added: Listing | None,
-        needed: Callable[[], Awaitable[Sequence[Needed]]],
+        needed: Callable[[], Awaitable[Sequence[NeededOutcome]]],
         has_retrieved: Callable[[], None],
         result: Result,
     ) -> None:
@@ -226,7 +226,7 @@ class Answerer:
         finally:
             has_retrieved()
         outcomes = [await self._judged(ask, listing, earlier, added, needed, i, each) for i, each in enumerate(found)]
-        names = tuple(VACUOUS if verdict.vacuous else verdict.name for _, verdict in outcomes)
+        names = tuple(VACUOUS if verdict.vacuous else verdict.verdict for _, verdict in outcomes)
         result.trace, result.verdict = outcomes[majority(names)]
         if len(names) > 1:
             result.repeats = names
@@ -240,9 +240,9 @@ class Answerer:
         self,
         ask: Ask,
         listing: Listing,
-        earlier: Sequence[Past],
+        earlier: Sequence[EarlierListing],
         added: Listing | None,
-        needed: Callable[[], Awaitable[Sequence[Needed]]],
+        needed: Callable[[], Awaitable[Sequence[NeededOutcome]]],
         time_asked: int,
         found: Retrieved,
     ) -> tuple[Trace, Verdict]:

@@ -26,7 +26,7 @@ from pytest_memfail.core import (
     UsageError,
     is_listed,
 )
-from pytest_memfail.engine.grade import Needed, Past
+from pytest_memfail.engine.grade import EarlierListing, NeededOutcome
 from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots, needs_additions, searches
 from pytest_memfail.hosting import (
     CURRENT,
@@ -55,7 +55,7 @@ class StoreJob(HostedStore):
     asks: tuple[Ask, ...]
     suspects: frozenset[str] = frozenset()
     """Keys that were in flight when a process died. They are asked only when waited for, and alone."""
-    known: Mapping[tuple[str, int], Needed] = field(default_factory=dict)
+    known: Mapping[tuple[str, int], NeededOutcome] = field(default_factory=dict)
     """Outcomes of questions in an earlier run, by id and k. A needed question with a known outcome is not asked again."""
 
 
@@ -88,7 +88,7 @@ class StoreRun:
             resources.window,
             needs.owners,
         )
-        self._past: list[Past] = []
+        self._past: list[EarlierListing] = []
         """The listings of the current system, in order."""
         self._added: dict[str, Listing] = {}
         """The memories that each conversation added, by its id, if a question asks for them."""
@@ -237,7 +237,7 @@ class StoreRun:
                 held = len(segments) if is_listed else held
             if is_listed:
                 listing = await system.list_all(segments, is_last=number == last)
-                self._past.append(Past(listing, stored))
+                self._past.append(EarlierListing(listing, stored))
                 if any(needs_additions(ask.question) for ask in asks):
                     before = self.report.listings[-2] if len(self.report.listings) > 1 else None
                     for conversation in segments[-1]:
@@ -255,7 +255,7 @@ class StoreRun:
         if said := [memory for one in segment for memory in system.extracted.get(one.id, ())]:
             listing = Listing(self.job.id, tuple(said), number)
             self.report.extracted += (listing,)
-            self._past.append(Past(listing, frozenset(one.id for one in segment)))
+            self._past.append(EarlierListing(listing, frozenset(one.id for one in segment)))
 
     def _fail_rest(self, error: BaseException | None) -> None:
         """End the open asks with an error or, without one, as cancelled."""
@@ -305,23 +305,19 @@ class StoreRun:
             for name in ask.question.evidence
         )
 
-    def _earlier(self, listing: Listing) -> list[Past]:
+    def _earlier(self, listing: Listing) -> list[EarlierListing]:
         """Return the listings before this one, newest first."""
         at = next((i for i, past in enumerate(self._past) if past.listing is listing), 0)
         return self._past[:at][::-1]
 
-    async def _needed(self, ask: Ask) -> list[Needed]:
+    async def _needed(self, ask: Ask) -> list[NeededOutcome]:
         """Wait for the questions that this one needs, which earlier probes ask, and return their outcomes."""
         keys, found = self._needs.of(ask)
         for key in keys:
             # wait without cancelling the needed question if this one is cancelled
             await asyncio.wait({asyncio.wrap_future(first := self._first[key])})
             verdict = None if first.cancelled() else first.result().verdict
-            found.append(
-                Needed(ERROR)
-                if verdict is None
-                else Needed.of(verdict.name, verdict.memory_held, verdict.credited, verdict.answer.outcome)
-            )
+            found.append(NeededOutcome(ERROR) if verdict is None else NeededOutcome.of(verdict))
         return found
 
     async def _ask_all(self, asks: list[Ask], listing: Listing) -> None:
@@ -549,7 +545,7 @@ class Needs:
                 self.hidden.append(hidden)
                 todo.append(hidden)
 
-    def of(self, ask: Ask) -> tuple[list[str], list[Needed]]:
+    def of(self, ask: Ask) -> tuple[list[str], list[NeededOutcome]]:
         """Return the keys of the asks that this ask needs, and the outcomes that are already known."""
         places = [(question.id, k) for question, k in self._needed(ask)]
         keys = [self._keys[place] for place in places if place in self._keys]

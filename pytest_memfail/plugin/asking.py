@@ -35,13 +35,11 @@ def ask_question(request: pytest.FixtureRequest, asked: Asked, system: SystemFac
     replay(result.captured)
     if result.error is not None:
         raise fresh(result.error)
-    evidence = [asked.unit.task.evidence[name] for name in asked.question.evidence]
     item.stash[FINISHED] = question_record(
         item.nodeid,
         asked.unit.plan.id,
         asked.question,
         asked.k,
-        evidence,
         trace=result.trace,
         verdict=result.verdict,
         listing=result.listing,

@@ -19,6 +19,7 @@ from pytest_memfail.core import (
     LETTERS,
     UNGRADED,
     VACUOUS,
+    QuestionRecord,
     UsageError,
     check_can_be_made,
     counted,
@@ -40,15 +41,7 @@ from pytest_memfail.plugin.run import (
     runs_folder,
 )
 from pytest_memfail.plugin.xdist import Distribution
-from pytest_memfail.records import (
-    BaselineRefused,
-    Footer,
-    Gate,
-    QuestionRecord,
-    StoreRecord,
-    check_writable,
-    from_text,
-)
+from pytest_memfail.records import BaselineRefused, Footer, Gate, StoreRecord, check_writable, from_text
 from pytest_memfail.results import (
     NO_TRUSTWORTHY_RESULT,
     Loaded,

@@ -36,7 +36,8 @@ from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 from pytest_memfail.running import ROOT, Asked, Progress, Run, Runtime, TerminalLine, last_progress, loud_exit, scrub
 
 if TYPE_CHECKING:
-    from pytest_memfail.records import QuestionRecord, StoreRecord
+    from pytest_memfail.core import QuestionRecord
+    from pytest_memfail.records import StoreRecord
 
 T = TypeVar("T")
 
@@ -187,7 +188,7 @@ class Execution:
             error = call.excinfo.value
             if self._runtime.is_unopened(asked.unit):
                 report.memfail_unopened = True
-            question = question_record(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
+            question = question_record(item.nodeid, asked.unit.plan.id, asked.question, asked.k, error=error)
             note(item, report, question)
             report.memfail = self._packed(question)
 

@@ -29,7 +29,7 @@ from pytest_memfail.safety import (
 )
 
 if TYPE_CHECKING:
-    from pytest_memfail.records import QuestionRecord
+    from pytest_memfail.core import QuestionRecord
 
 # -- wrong verdicts and errors -----------------------------------------------------------------------------------------
 
@@ -215,5 +215,4 @@ def ungraded_reason(question: QuestionRecord) -> str:
     for fact in question.facts:
         if fact.deciding.outcome == "ungraded":
             return f"ungraded: {fact.decided_by}: {fact.deciding.reason or 'the judge left it open'}"
-    reason = question.answer.reason if question.answer is not None else ""
-    return f"ungraded: memory held; {reason or 'the answer was not judged'}"
+    return f"ungraded: memory held; {question.answer.reason or 'the answer was not judged'}"

@@ -19,6 +19,7 @@ import pytest
 
 from pytest_memfail import finding
 from pytest_memfail.core import (
+    QuestionRecord,
     Suite,
     Task,
     UsageError,
@@ -28,7 +29,7 @@ from pytest_memfail.core import (
 from pytest_memfail.options import IDENTITY, SYSTEM, Settings
 from pytest_memfail.plugin import hookspecs
 from pytest_memfail.plugin.options import cache_folder, given_for, read_settings
-from pytest_memfail.records import Kept, QuestionRecord
+from pytest_memfail.records import Kept
 from pytest_memfail.running import ROOT, Run, Selection, check_models, haystack_for
 from pytest_memfail.safety import learn_options
 
@@ -443,7 +444,8 @@ def for_workers(kept: Kept) -> str:
 
 def in_worker(text: str) -> Kept:
     """Return the kept questions from the text of `for_workers`."""
-    from pytest_memfail.records import Kept, QuestionRecord, from_text
+    from pytest_memfail.core import QuestionRecord
+    from pytest_memfail.records import Kept, from_text
 
     questions = [from_text(QuestionRecord, one) for one in json.loads(text)]
     return Kept({question.id: question for question in questions})

@@ -108,7 +108,7 @@ class Distribution:
         if found is not None:
             question, k = found
             error = MemfailError(report.longrepr)
-            report.memfail = question_record(crashitem, unit.plan.id, question, k, (), error=error)
+            report.memfail = question_record(crashitem, unit.plan.id, question, k, error=error)
 
 
 class StoreScheduling:

@@ -13,15 +13,17 @@ from .baseline import (
     write_anchor as write_anchor,
     write_baseline as write_baseline,
 )
-from .file import (
+from .codec import (
     Record as Record,
-    RecordWriter as RecordWriter,
-    check_writable as check_writable,
     from_json as from_json,
     from_text as from_text,
-    read_record as read_record,
     to_json as to_json,
     to_text as to_text,
+)
+from .file import (
+    RecordWriter as RecordWriter,
+    check_writable as check_writable,
+    read_record as read_record,
     write_record as write_record,
 )
 from .finished import (
@@ -51,20 +53,12 @@ from .record import (
     Anchor as Anchor,
     Check as Check,
     Comparison as Comparison,
-    ErrorRecord as ErrorRecord,
-    FactRecord as FactRecord,
     Flip as Flip,
     Footer as Footer,
     Gate as Gate,
     Header as Header,
-    Key as Key,
-    MemoryRecord as MemoryRecord,
-    Outcome as Outcome,
     Paired as Paired,
-    QuestionRecord as QuestionRecord,
     Rate as Rate,
-    ScoreRecord as ScoreRecord,
-    StageRecord as StageRecord,
     StoreRecord as StoreRecord,
     SuiteRecord as SuiteRecord,
     TaskRecord as TaskRecord,

@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from pytest_memfail.core import (
+    Comparable,
+    Key,
     UsageError,
+    VerdictName,
     one_line,
     write_whole,
 )
-from pytest_memfail.records.codec import Line
-from pytest_memfail.records.file import check_writable, checked, line_of, to_json
-from pytest_memfail.records.record import SCHEMA_VERSION, Header, Key, Outcome, VerdictName, identity
+from pytest_memfail.records.codec import to_json
+from pytest_memfail.records.file import check_writable, checked, line_of
+from pytest_memfail.records.record import SCHEMA_VERSION, Header, Line, identity
 from pytest_memfail.safety import (
     public,
 )
@@ -29,7 +32,7 @@ DAMAGED: Final = "the baseline is damaged, save it again"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Outcome):
+class Entry(Comparable):
     """The outcome of a question in a baseline."""
 
     __pydantic_config__: ClassVar[Any] = {"strict": True, "extra": "forbid"}
@@ -203,7 +206,7 @@ def read_anchor(path: Path) -> Baseline:
     return anchor
 
 
-def write_anchor(path: Path, header: Header, outcomes: Iterable[Outcome], reason: str, when: str) -> int:
+def write_anchor(path: Path, header: Header, outcomes: Iterable[Comparable], reason: str, when: str) -> int:
     """Write a run as an anchor, with its reason and the earlier reasons; return the number of its verdicts."""
     before: list[Any] = []
     old = next(_lines(path), {}).get("anchor") if path.exists() else None
@@ -213,7 +216,7 @@ def write_anchor(path: Path, header: Header, outcomes: Iterable[Outcome], reason
     return write_baseline(path, replace(header, extra={**header.extra, "anchor": anchor}), outcomes)
 
 
-def write_baseline(path: Path, header: Header, outcomes: Iterable[Outcome]) -> int:
+def write_baseline(path: Path, header: Header, outcomes: Iterable[Comparable]) -> int:
     """Write a baseline whole or not at all; return the number of its verdicts. Raises `OSError`."""
     found = sorted(outcomes, key=lambda outcome: outcome.key)
     first = {**to_json(header), "type": "baseline", "verdicts": len(found)}
@@ -224,6 +227,6 @@ def write_baseline(path: Path, header: Header, outcomes: Iterable[Outcome]) -> i
     return len(found)
 
 
-def _entry_line(outcome: Outcome) -> dict[str, Any]:
+def _entry_line(outcome: Comparable) -> dict[str, Any]:
     line = {"type": "verdict", **{one.name: getattr(outcome, one.name) for one in fields(Entry)}}
     return {name: value for name, value in line.items() if value or name not in ("part", "cluster")}

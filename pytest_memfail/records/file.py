@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from pytest_memfail.core import (
     ERROR,
+    QuestionRecord,
     UsageError,
     check_place,
     json_of,
@@ -23,62 +24,13 @@ from pytest_memfail.core import (
     write_all,
     write_whole,
 )
-from pytest_memfail.records.codec import Line, defaults_of, fields_of, plain, read, write
-from pytest_memfail.records.record import Footer, Header, QuestionRecord, StoreRecord
-from pytest_memfail.safety import (
-    mask_options,
-    public,
-)
+from pytest_memfail.records.codec import KINDS, Record, from_json, to_text
+from pytest_memfail.records.record import Line
+from pytest_memfail.safety import public
 
 DAMAGED: Final = "the record is damaged, or not of this version of memfail"
 
 T = TypeVar("T")
-
-Record: TypeAlias = Header | QuestionRecord | StoreRecord | Footer
-KINDS: Final[dict[str, type[Record]]] = {
-    "header": Header,
-    "question": QuestionRecord,
-    "store": StoreRecord,
-    "footer": Footer,
-}
-_NAMES: Final[dict[Any, str]] = {kind: name for name, kind in KINDS.items()}
-_AFTER_VERDICT: Final = list(fields_of(QuestionRecord))[list(fields_of(QuestionRecord)).index("verdict") + 1 :]
-"""The fields that an error may lack."""
-
-
-def to_json(record: Record) -> dict[str, Any]:
-    """Return a record as a JSON object, its unknown fields last."""
-    line = {"type": _NAMES[type(record)], **write(record)}
-    if isinstance(record, QuestionRecord):
-        for name in _without(record):
-            line.pop(name, None)
-    return line
-
-
-def from_json(kind: type[T], line: Line) -> T:
-    """Return a value of this class from a JSON object that was checked or that another process of this run wrote.
-
-    Raises `TypeError` if a field is missing.
-    """
-    return read(kind, {name: value for name, value in line.items() if name != "type"})
-
-
-def to_text(record: Record) -> str:
-    """Return a record as text for another process of this run: ASCII, as texts may hold lone surrogates."""
-    return json.dumps(to_json(record))
-
-
-def from_text(kind: type[T], text: str) -> T:
-    """Return a record from the text of another process of this run."""
-    return from_json(kind, json.loads(text))
-
-
-def _without(question: QuestionRecord) -> Iterable[str]:
-    """Return the fields that a question with this verdict does not have."""
-    if question.error is not None:
-        defaults = defaults_of(QuestionRecord)
-        return [name for name in _AFTER_VERDICT if plain(getattr(question, name)) == defaults[name]]
-    return ["error"] if question.repeats else ["error", "repeats"]
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -127,7 +79,7 @@ def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
     problem = ""
     try:
         # as JSON, because pydantic then takes a list for a tuple and guesses nothing else; a lone surrogate is no UTF-8
-        adapter.validate_json(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
+        adapter.validate_json(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"), strict=True)
         if kind is QuestionRecord:
             problem = _lacks(line)
     except ValidationError as error:
@@ -154,18 +106,14 @@ def _lacks(line: Line) -> str:
 
 
 def line_of(raw: str) -> Any:
-    """Return a line as this version would write it: older versions wrote secrets, and numbers that JSON lacks.
+    """Return a line of a file without secrets that are known by now, and without numbers that JSON lacks.
 
     Raises `ValueError` if it is no JSON, or nested too deeply.
     """
     try:
-        found = public(json_of(raw))
+        return public(json_of(raw))
     except RecursionError:  # it can be parsed, but not walked
         raise ValueError("nested too deeply") from None
-    for name in ("system_options", "model_options", "system"):
-        if isinstance(found, dict) and isinstance(options := found.get(name), dict):
-            found[name] = mask_options(options)
-    return found
 
 
 def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:
@@ -301,7 +249,4 @@ def _content(handle: int, size: int) -> bytes:
 
 
 def _bytes(record: Record) -> bytes:
-    # ASCII: a lone surrogate of a model's reply is no UTF-8
-    line = public(to_json(record))
-    text = json.dumps(line, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=str)
-    return f"{text}\n".encode("ascii")
+    return f"{to_text(record)}\n".encode("ascii")

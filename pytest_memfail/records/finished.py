@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any
 
 from pytest_memfail.core import (
     ERROR,
     Doubt,
-    Fact,
-    FactVerdict,
+    ErrorRecord,
     Listing,
     Memory,
     Question,
-    StageResult,
+    QuestionRecord,
     Trace,
     Verdict,
     one_line,
-    rank_of,
 )
-from pytest_memfail.records.codec import fields_of, read, write
-from pytest_memfail.records.record import (
-    ChangeRecord,
-    ErrorRecord,
-    FactRecord,
-    MemoryRecord,
-    QuestionRecord,
-    StageRecord,
-    StoreRecord,
-)
-from pytest_memfail.safety import mask_options, public
-
-CLOSEST: Final = 2
-"""How many of the entries that a judge relied on are recorded for a fact."""
-
-T = TypeVar("T")
+from pytest_memfail.records.codec import without_secrets
+from pytest_memfail.records.record import ChangeRecord, StoreRecord
+from pytest_memfail.safety import mask_options
 
 
 def question_record(
@@ -44,7 +30,6 @@ def question_record(
     store: str,
     question: Question,
     k: int,
-    evidence: Sequence[Fact],
     *,
     trace: Trace | None = None,
     verdict: Verdict | None = None,
@@ -71,30 +56,24 @@ def question_record(
     }
     if verdict is None:
         fault = ErrorRecord(type=type(error).__name__, message=one_line(error, 1000))
-        return _public(QuestionRecord(**asked, verdict=ERROR, error=fault))
-    by_id = {fact.id: fact for fact in evidence}
-    memories = listing.memories if listing else ()
-    asked["listing"] = listing.number if listing else 0
-    shown = trace.shown if trace else ()
+        return without_secrets(QuestionRecord(ERROR, **asked, error=fault))
     found = QuestionRecord(
+        **{one.name: getattr(verdict, one.name) for one in fields(Verdict)},
         **asked,
-        verdict=verdict.name,
-        vacuous=verdict.vacuous,
-        memory_held=verdict.memory_held,
-        credited=verdict.credited,
-        score=verdict.score,
-        label=verdict.label,
-        facts=tuple(_fact(fact, by_id[fact.evidence_id], memories, shown) for fact in verdict.facts),
-        answer=_stage(verdict.answer),
-        reply=trace.reply.text if trace and trace.reply else None,
-        retrieved=tuple(map(_memory, shown)),
-        shown_tokens=trace.shown_tokens if trace else None,
-        store_tokens=trace.store_tokens if trace else None,
-        cut=trace.cut if trace else 0,
-        seconds=dict(trace.seconds) if trace else {},
+        listing=listing.number if listing else 0,
         repeats=tuple(repeats),
     )
-    return _public(found)
+    if trace is not None:
+        found = replace(
+            found,
+            reply=trace.reply.text if trace.reply else None,
+            retrieved=trace.shown,
+            shown_tokens=trace.shown_tokens,
+            store_tokens=trace.store_tokens,
+            cut=trace.cut,
+            seconds=trace.seconds,
+        )
+    return without_secrets(found)
 
 
 def store_record(
@@ -129,18 +108,18 @@ def store_record(
         doubts=tuple(doubts),
         system=mask_options(described),
         model_calls=dict(model_calls),
-        listings=(tuple(map(_memory, listings[0].memories)),) if len(listings) == 1 and not listings[0].number else (),
+        listings=(listings[0].memories,) if len(listings) == 1 and not listings[0].number else (),
         history=_history(listings) if len(listings) > 1 or any(listing.number for listing in listings) else (),
-        extracted=tuple(ChangeRecord(number=one.number, added=tuple(map(_memory, one.memories))) for one in extracted),
+        extracted=tuple(ChangeRecord(number=one.number, added=one.memories) for one in extracted),
     )
-    return _public(found)
+    return without_secrets(found)
 
 
 def _history(listings: Sequence[Listing]) -> tuple[ChangeRecord, ...]:
     """Return the differences between listings: a record grows with the entries, not with the number of listings."""
-    changes, before = [], tuple[MemoryRecord, ...]()
+    changes, before = [], tuple[Memory, ...]()
     for listing in listings:
-        now = tuple(map(_memory, listing.memories))
+        now = listing.memories
         kept, gone = 0, []
         for place, memory in enumerate(before):
             if kept < len(now) and now[kept] == memory:
@@ -150,35 +129,3 @@ def _history(listings: Sequence[Listing]) -> tuple[ChangeRecord, ...]:
         changes.append(ChangeRecord(number=listing.number, added=now[kept:], gone=tuple(gone)))
         before = now
     return tuple(changes)
-
-
-def _public(record: T) -> T:
-    """Return a record without known secrets and without values that JSON lacks, such as a score that is not finite."""
-    return read(type(record), public(write(record)))
-
-
-def _fact(fact: FactVerdict, evidence: Fact, memories: Sequence[Memory], shown: Sequence[Memory]) -> FactRecord:
-    stage, deciding = fact.deciding
-    stored = fact.summary if fact.summary.entries else fact.storage
-    entries = [memories[i] for i in stored.entries if 0 <= i < len(memories)][:CLOSEST]
-    return FactRecord(
-        id=fact.evidence_id,
-        verdict=fact.name,
-        text=evidence.text,
-        source=evidence.source,
-        decided_by=stage,  # type: ignore[arg-type]  # one of the three
-        missing=deciding.missing,
-        storage=_stage(fact.storage),
-        summary=_stage(fact.summary),
-        retrieval=_stage(fact.retrieval),
-        closest=tuple(memories[i].text for i in stored.entries[:CLOSEST] if 0 <= i < len(memories)),
-        ranks=tuple(rank_of(memory, shown) for memory in entries),
-    )
-
-
-def _stage(result: StageResult) -> StageRecord:
-    return StageRecord(**{name: getattr(result, name) for name in fields_of(StageRecord)})
-
-
-def _memory(memory: Memory) -> MemoryRecord:
-    return MemoryRecord(**{name: getattr(memory, name) for name in fields_of(MemoryRecord)})

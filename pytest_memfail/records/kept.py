@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import (
     ERROR,
+    QuestionRecord,
     UsageError,
     hold_lock,
     is_fresh,
@@ -28,13 +29,13 @@ from pytest_memfail.core import (
     json_of,
     write_whole,
 )
-from pytest_memfail.records.codec import Line
-from pytest_memfail.records.file import checked, read_record, to_json
+from pytest_memfail.records.codec import to_json
+from pytest_memfail.records.file import checked, read_record
 from pytest_memfail.records.record import (
     SCHEMA_VERSION,
     Footer,
     Header,
-    QuestionRecord,
+    Line,
     StoreRecord,
     options_differ,
     same_settings,

@@ -1,230 +1,40 @@
-"""The parts of a record: header, questions, stores, footer, and the comparison and gate in a footer.
+"""The parts of a record but its questions: header, stores, footer, and the comparison and gate in a footer.
 
-`QuestionRecord` is the only type of a finished question: the worker creates it, xdist carries its JSON, and all code that
-counts, compares or reports reads it. `codec.py` turns these values into JSON and back.
+`QuestionRecord` (in `core`, since measures read it) is the only type of a finished question. `codec.py` turns these values into
+JSON and back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, VERDICTS, Doubt, Memory
-from pytest_memfail.records.codec import Line, Part, plain
+from pytest_memfail.core import Doubt, Memory, Score
 
 SCHEMA_VERSION: Final = 1
 MEMFAIL: Final = "memfail"
 """The suite of a task that names none."""
 
-Key: TypeAlias = tuple[str, str, str, int]
-"""Task, store, question and k."""
-if TYPE_CHECKING:
-    VerdictName: TypeAlias = str
-else:
-    VerdictName = Literal[VERDICTS]
+Line: TypeAlias = Mapping[str, Any]
+"""A JSON object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryRecord(Part):
-    """An entry of a memory system."""
-
-    sparse: ClassVar[bool] = True
-    # many questions show the same entry, and a run keeps all its questions in memory: keep each text once
-    interned: ClassVar[tuple[str, ...]] = ("text",)
-
-    text: str
-    id: str | None = None
-    score: float | None = None
-    timestamp: str | None = None
-    metadata: Line = field(default_factory=dict)
-
-    @property
-    def memory(self) -> Memory:
-        """The entry as judges expect it."""
-        return Memory(self.text, self.id, self.score, self.timestamp, self.metadata)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageRecord(Part):
-    """The result of one stage."""
-
-    sparse: ClassVar[bool] = True
-
-    outcome: Literal["passed", "failed", "ungraded", "not_reached"]
-    reason: str = ""
-    confidence: float | None = None
-    label: str | None = None
-    vacuous: bool = False
-    entries: tuple[int, ...] = ()
-    found: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    reported: tuple[str, ...] = ()
-    estimated: bool = False
-    metrics: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactRecord(Part):
-    """One expected fact through the three memory stages."""
-
-    id: str
-    verdict: VerdictName
-    text: str
-    source: str
-    """What was said."""
-    decided_by: Literal["storage", "summary", "retrieval"]
-    missing: tuple[str, ...]
-    """Details that the deciding stage did not find."""
-    storage: StageRecord
-    summary: StageRecord
-    retrieval: StageRecord
-    closest: tuple[str, ...]
-    """The stored entries that the judge relied on, closest first."""
-    ranks: tuple[int | None, ...]
-    """Ranks of these entries among those shown, from 1; None for one that was not shown."""
-
-    def stage(self, name: str) -> StageRecord:
-        """Return the result of `storage`, `summary` or `retrieval`."""
-        found: StageRecord = getattr(self, name)
-        return found
-
-    @property
-    def deciding(self) -> StageRecord:
-        """The result of the deciding stage."""
-        return self.stage(self.decided_by)
-
-    @property
-    def label(self) -> str | None:
-        """The label that the deciding stage gave."""
-        return self.deciding.label
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorRecord(Part):
-    """Why a question has no verdict."""
-
-    type: str
-    message: str
-
-
-class Outcome:
-    """The outcome of a question, by which two runs are compared."""
-
-    __slots__ = ()
-
-    id: str
-    task: str
-    store: str
-    question: str
-    k: int
-    verdict: str
-    memory_held: bool | None
-    vacuous: bool
-    row: str | None
-    part: str
-    cluster: str
-
-    @property
-    def group(self) -> str:
-        """The table row that the question counts in: its task, or `task.part`."""
-        return f"{self.task}.{self.part}" if self.part else self.task
-
-    @property
-    def key(self) -> Key:
-        """The question and its k, independent of the id of its item."""
-        return self.task, self.store, self.question, self.k
-
-    @property
-    def cluster_key(self) -> tuple[str, ...]:
-        """The group that paired tests treat as dependent, at any k: the recorded cluster, or else the question's row."""
-        if self.cluster:
-            return self.task, self.store, self.cluster
-        # line 1 is the head of a table, and the default of a user's own task without lines
-        known = self.row is not None and not self.row.endswith(":1")
-        return self.task, self.store, (self.row or "") if known else self.question
-
-    @property
-    def failed(self) -> bool:
-        """Whether the verdict is a failure."""
-        return self.verdict in FAILURES
-
-    @property
-    def held(self) -> bool:
-        """Whether every judged stage passed: the question is correct, or memory held and the answer was not judged."""
-        return self.verdict == CORRECT or (self.verdict == UNGRADED and self.memory_held is True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionRecord(Part, Outcome):
-    """A finished question, with everything needed to read its failure."""
-
-    optional: ClassVar[frozenset[str]] = frozenset({"part", "cluster", "listing", "score", "weight"})
-
-    id: str
-    """The node id of its item."""
-    task: str
-    store: str
-    question: str
-    k: int
-    kind: str
-    stratum: str
-    text: str
-    gold: tuple[str, ...]
-    row: str | None
-    """File and line of its row."""
-    part: str = ""
-    """The part of the task that the question counts in; empty for a task without parts."""
-    cluster: str = ""
-    """Questions with the same cluster depend on each other; empty: those of a row do."""
-    listing: int = 0
-    """The number of the store's listing by which the question was judged."""
-    weight: float = 1.0
-    """The question's weight in a weighted measure of its suite."""
-    verdict: VerdictName
-    error: ErrorRecord | None = None
-    """Set only with the verdict `error`; the JSON then lacks the fields that follow."""
-    vacuous: bool = False
-    memory_held: bool | None = None
-    credited: bool | None = None
-    score: float | None = None
-    """The score of the answer, between 0 and 1; None for a kind of answer without one."""
-    label: str | None = None
-    facts: tuple[FactRecord, ...] = ()
-    answer: StageRecord | None = None
-    reply: str | None = None
-    retrieved: tuple[MemoryRecord, ...] = ()
-    shown_tokens: int | None = None
-    store_tokens: int | None = None
-    cut: int = 0
-    """Entries that the system returned beyond k."""
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    repeats: tuple[str, ...] = ()
-    """The verdict of each repeat, if the question was asked more than once."""
-
-    @property
-    def is_estimated(self) -> bool:
-        """Whether a judge only estimated a fact's stage, which counts towards no rate."""
-        return any(stage.estimated for fact in self.facts for stage in (fact.storage, fact.summary, fact.retrieval))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeRecord(Part):
+class ChangeRecord:
     """The difference between the listing of a probe and the one before it."""
 
     number: int
     """The number of the probe in the plan of the store."""
-    added: tuple[MemoryRecord, ...]
+    added: tuple[Memory, ...]
     """The new entries, which follow those left of the earlier listing."""
     gone: tuple[int, ...] = ()
     """The removed entries, as indices in the earlier listing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreRecord(Part):
+class StoreRecord:
     """A store, with every listing that its questions were judged by."""
-
-    optional: ClassVar[frozenset[str]] = frozenset({"history", "late", "model_calls", "doubts", "extracted"})
 
     store: str
     task: str
@@ -242,7 +52,7 @@ class StoreRecord(Part):
     system: Line = field(default_factory=dict)
     model_calls: Line = field(default_factory=dict)
     """Calls, cache hits and tokens that came by the store's own address of the proxy."""
-    listings: tuple[tuple[MemoryRecord, ...], ...]
+    listings: tuple[tuple[Memory, ...], ...]
     """The store's only listing, or none; empty in the process that collects a run without a page."""
     history: tuple[ChangeRecord, ...] = ()
     """Several listings, in order, each as the difference from the one before."""
@@ -250,12 +60,12 @@ class StoreRecord(Part):
     """What the system said that the conversations before each probe added; some of it may be replaced by now."""
 
     @property
-    def by_probe(self) -> dict[int, tuple[MemoryRecord, ...]]:
+    def by_probe(self) -> dict[int, tuple[Memory, ...]]:
         """Return the listings by the number of the probe that each was made for, in order."""
         if self.listings:
             return {0: self.listings[-1]}
-        found: dict[int, tuple[MemoryRecord, ...]] = {}
-        held: tuple[MemoryRecord, ...] = ()
+        found: dict[int, tuple[Memory, ...]] = {}
+        held: tuple[Memory, ...] = ()
         for change in self.history:
             gone = set(change.gone)
             held = (*(memory for i, memory in enumerate(held) if i not in gone), *change.added)
@@ -264,10 +74,8 @@ class StoreRecord(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRecord(Part):
+class TaskRecord:
     """The rows of a task."""
-
-    optional: ClassVar[frozenset[str]] = frozenset({"suite", "variant", "parts"})
 
     data_hash: str
     licence: str | None = None
@@ -287,53 +95,26 @@ class TaskRecord(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreRecord(Part):
-    """A number that a suite's paper defines."""
-
-    sparse: ClassVar[bool] = True
-
-    name: str
-    title: str
-    value: float | None
-    n: int
-    low: float | None = None
-    high: float | None = None
-    lacks: str | None = None
-    """Why there is no value."""
-    note: str | None = None
-    """A note printed beside the value."""
-    part: str | None = None
-    """`task.part` if the measure is over one part."""
-    line: int = 1
-    """The line below the table on which it is shown."""
-    unit: Literal["share", "percent", "count"] = "share"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteRecord(Part):
+class SuiteRecord:
     """The results of a suite's questions by the suite's own measures."""
-
-    optional: ClassVar[frozenset[str]] = frozenset({"proxies"})
 
     name: str
     k: int
     """Maximum number of memories shown for each question."""
-    scores: tuple[ScoreRecord, ...] = ()
+    scores: tuple[Score, ...] = ()
     labels: Mapping[str, int] = field(default_factory=dict)
     """Number of questions by label, without labels that did not occur."""
     proxies: tuple[str, ...] = ()
     """The rows of the table whose facts are only gold strings: `task.part`."""
 
-    def score(self, name: str) -> ScoreRecord | None:
+    def score(self, name: str) -> Score | None:
         """Return the score of a measure; None if the suite has no such measure."""
         return next((score for score in self.scores if score.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header(Part):
+class Header:
     """The settings and data of a run: the first line of its record, and of a baseline saved from it."""
-
-    optional: ClassVar[frozenset[str]] = frozenset({"suite", "suite_options", "sources"})
 
     schema_version: int
     memfail: str
@@ -358,9 +139,9 @@ class Header(Part):
     vary: str | None = None
     shard: str | None = None
     identity: Mapping[str, str] = field(default_factory=dict)
-    """How each field of a header identifies a run (see `identity`); empty in early records."""
+    """How each field of a header identifies a run (see `identity`)."""
     rerun: tuple[str, ...] = ()
-    """The options to rerun a question with, without secrets and paths; empty in early records."""
+    """The options to rerun a question with, without secrets and paths."""
     suite: tuple[str, ...] | None = None
     """The suites of the run, with their variants; None for the default suites."""
     suite_options: Mapping[str, str] = field(default_factory=dict)
@@ -376,6 +157,8 @@ class Header(Part):
     pytest: str | None = None
     platform: str | None = None
     machine: str | None = None
+    extra: Line = field(default_factory=dict, repr=False)
+    """Further settings, by name; in the JSON they stand beside the other fields."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -383,15 +166,14 @@ class Header(Part):
         return tuple(group for name, task in self.tasks.items() for group in task.groups(name))
 
     def value(self, name: str) -> Any:
-        """Return the JSON value of a field, even of one that this version does not know; None if there is none."""
-        return self.extra.get(name) if name in self.extra else plain(getattr(self, name, None))
+        """Return the JSON value of a field or of a further setting; None if there is none."""
+        value = self.extra.get(name) if name in self.extra else getattr(self, name, None)
+        return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Footer(Part):
+class Footer:
     """How a run ended."""
-
-    optional: ClassVar[frozenset[str]] = frozenset({"suites", "doubts"})
 
     exit_code: int
     complete: bool
@@ -483,7 +265,7 @@ class Comparison:
     rows_worse: int = 0
     rows_better: int = 0
     failed_before: Mapping[str, int] = field(default_factory=dict)
-    """Compared questions that failed in the earlier run, by task and in total; empty in early records."""
+    """Compared questions that failed in the earlier run, by task and in total."""
 
     @property
     def worse(self) -> tuple[Flip, ...]:
@@ -537,9 +319,6 @@ class Anchor:
 class Gate:
     """All checks of a run, and the comparisons behind them."""
 
-    derived: ClassVar[tuple[str, ...]] = ("outcome",)
-    """Properties that the JSON has before the fields."""
-
     checks: tuple[Check, ...]
     comparison: Comparison | None = None
     baseline: str | None = None
@@ -568,36 +347,13 @@ class Gate:
 
 # -- whether two runs are the same -------------------------------------------------------------------------------------
 
-IDENTITY: Final[Mapping[str, str]] = {
-    "system": "subject",
-    "system_options": "subject",
-    "judge": "verdicts",
-    "judge_weights": "verdicts",
-    "test_taker": "subject",
-    "model_options": "subject",
-    "assistant_turns": "verdicts",
-    "protocol": "verdicts",
-    "k": "run",
-    "shown_tokens": "verdicts",
-    "seed": "verdicts",
-    "limit": "verdicts",
-    "haystack": "verdicts",
-    "repeats": "subject",
-    "vary": "run",
-    "memfail": "subject",
-}
-"""How each field identifies a run, for headers without their own field `identity`."""
-
 
 def identity(*headers: Header) -> dict[str, str]:
     """Return the fields of headers that identify a run, and how.
 
     `verdicts`: which questions are asked, or what a verdict means. `subject`: runs are compared to see its effect. `run`: neither.
     """
-    found: dict[str, str] = {}
-    for header in headers:
-        found |= header.identity or IDENTITY
-    return found
+    return {name: what for header in headers for name, what in header.identity.items()}
 
 
 DATA: Final = "data of "

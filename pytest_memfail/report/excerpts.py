@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pytest_memfail.core import SUMMARY_ERROR, one_line
-from pytest_memfail.records import FactRecord
+from pytest_memfail.core import SUMMARY_ERROR, FactVerdict, one_line
 from pytest_memfail.texts import word_set
 
 LONG: Final = 170
@@ -29,7 +28,7 @@ def excerpt(source: str, details: Sequence[str], near: str, limit: int = LONG) -
     return _cut(text, start, chosen)
 
 
-def stored_excerpt(fact: FactRecord, entry: str) -> str:
+def stored_excerpt(fact: FactVerdict, entry: str) -> str:
     """Return the part of a stored entry that was made from the sentence with the lost words.
 
     If the fact lost no words, return the part that holds the words that were found.

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, counted, one_line
-from pytest_memfail.records import Comparison, Gate, QuestionRecord
+from pytest_memfail.core import CORRECT, ERROR, FAILURES, QuestionRecord, counted, one_line
+from pytest_memfail.records import Comparison, Gate
 from pytest_memfail.report.charts import at_each_k
 from pytest_memfail.report.compare import at_k, percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value

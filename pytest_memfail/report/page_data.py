@@ -12,9 +12,11 @@ from pytest_memfail.core import (
     ERROR,
     FAILURES,
     MEANINGS,
-    STAGES,
+    MEMORY_STAGES,
+    FactVerdict,
+    Memory,
+    QuestionRecord,
 )
-from pytest_memfail.records import FactRecord, MemoryRecord, QuestionRecord
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import why
 from pytest_memfail.results import Loaded, change_of, is_unsure, shown
@@ -84,7 +86,7 @@ def _stores(index: int, record: Loaded, texts: dict[str, int]) -> Iterator[dict[
             }
 
 
-def _memory(memory: MemoryRecord, texts: dict[str, int]) -> dict[str, Any]:
+def _memory(memory: Memory, texts: dict[str, int]) -> dict[str, Any]:
     found: dict[str, Any] = {"t": texts.setdefault(memory.text, len(texts))}
     if memory.id is not None:
         found["id"] = memory.id
@@ -131,9 +133,9 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
         return found
     answer = question.answer
     found["lost"] = sum(len(fact.missing) for fact in question.facts)
-    found["used"] = "" if answer is None else answer.outcome
+    found["used"] = answer.outcome
     found["judged"] = ""
-    if question.reply is not None and answer is not None:
+    if question.reply is not None:
         found["judged"] = ": ".join(filter(None, (answer.outcome, answer.reason)))
     found["retrieved"] = [[kept(memory.text), memory.score] for memory in question.retrieved]
     found["facts"] = [
@@ -154,7 +156,7 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
     return found
 
 
-def _stages(fact: FactRecord) -> list[list[str]]:
+def _stages(fact: FactVerdict) -> list[list[str]]:
     """Return the stage, outcome and reason of each stage, up to the one that decided."""
-    reached = STAGES[: STAGES.index(fact.decided_by) + 1]
-    return [[stage, fact.stage(stage).outcome, fact.stage(stage).reason] for stage in reached]
+    reached = MEMORY_STAGES[: MEMORY_STAGES.index(fact.decided_by) + 1]
+    return [[stage, found.outcome, found.reason] for stage, found in zip(reached, fact.stages, strict=False)]

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_memfail.records import ScoreRecord, SuiteRecord
+from pytest_memfail.core import Score
+from pytest_memfail.records import SuiteRecord
 from pytest_memfail.results import Summary
 
 WIDTH: Final = 100
@@ -40,7 +41,7 @@ def _lines(suite: SuiteRecord, *, several_k: bool) -> Iterator[str]:
         yield f"{at}labels: " + "  ".join(f"{label} {count}" for label, count in suite.labels.items())
 
 
-def _note(score: ScoreRecord) -> str:
+def _note(score: Score) -> str:
     return f" ({score.note})" if score.note else ""
 
 
@@ -50,7 +51,7 @@ def suite_sentences(summary: Summary) -> list[str]:
     return [f"{suite.name}: {line}" for suite in summary.suites for line in _lines(suite, several_k=several_k)]
 
 
-def score_text(score: ScoreRecord) -> str:
+def score_text(score: Score) -> str:
     """Return the formatted value of a measure with its interval; a dash if it has no value."""
     if score.value is None:
         return "-"

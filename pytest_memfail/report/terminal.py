@@ -16,9 +16,10 @@ from pytest_memfail.core import (
     NOT_STORED,
     REASONING_ERROR,
     SUMMARY_ERROR,
+    QuestionRecord,
+    StageResult,
     counted,
 )
-from pytest_memfail.records import QuestionRecord, StageRecord
 from pytest_memfail.report.text import WIDTH, headline, verdict_table
 from pytest_memfail.results import Summary
 from pytest_memfail.safety import (
@@ -95,8 +96,8 @@ def failed_question(question: QuestionRecord) -> Failed | None:
     return Failed(question.id, question.group, verdict, headline(question), sure, length, frozenset(kinds))
 
 
-def _confidence(stage: StageRecord | None) -> float:
-    return -1.0 if stage is None or stage.confidence is None else stage.confidence
+def _confidence(stage: StageResult) -> float:
+    return -1.0 if stage.confidence is None else stage.confidence
 
 
 def kinds_of(missing: Iterable[str], source: str) -> set[str]:

@@ -19,10 +19,13 @@ from pytest_memfail.core import (
     UNGRADED,
     UNSURE,
     VACUOUS,
+    FactVerdict,
+    Memory,
+    QuestionRecord,
     counted,
     one_line,
 )
-from pytest_memfail.records import MEMFAIL, FactRecord, MemoryRecord, QuestionRecord, Rate
+from pytest_memfail.records import MEMFAIL, Rate
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
 from pytest_memfail.report.tables import table
@@ -36,11 +39,11 @@ LABEL: Final = 11
 MAX_LINES: Final = 25
 MAX_FAILED_FACTS: Final = 2
 NO_ANSWER: Final = "no_answer"
+"""The name of the column of ungraded questions if no model answered."""
 INGESTION: Final = ("memory", "assistant")
 """The stages of model calls that fill a store."""
 INFERENCE: Final = ("memory search", "test_taker")
 """The stages of model calls that answer its questions."""
-"""The name of the column of ungraded questions if no model answered."""
 MIN_RETRIEVED: Final = 3
 """The minimum number of lines for the retrieved entries."""
 
@@ -139,11 +142,11 @@ def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
         yield from _field("", f"… and {len(failed) - len(shown)} more that failed", 1)
     if question.reply is not None:
         yield from _field("answer", question.reply, 3)
-        if question.answer is not None and question.answer.reason:
+        if question.answer.reason:
             yield from _field("", question.answer.reason, 2)
 
 
-def _fact(fact: FactRecord) -> Iterator[str]:
+def _fact(fact: FactVerdict) -> Iterator[str]:
     stage, result = fact.decided_by, fact.deciding
     if fact.verdict != NOT_RETRIEVED:  # otherwise the store has it verbatim
         # lost details are marked in the source, because the store no longer has them
@@ -161,7 +164,7 @@ def _fact(fact: FactRecord) -> Iterator[str]:
         yield from _field("", f"the stored entry is {where}", 1)
 
 
-def _retrieved(memories: Sequence[MemoryRecord], room: int) -> list[str]:
+def _retrieved(memories: Sequence[Memory], room: int) -> list[str]:
     if not memories:
         return _field("retrieved", "nothing", 1)
     lines = []

@@ -11,20 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, REASONING_ERROR, UNGRADED, VACUOUS, Measure, UsageError
-from pytest_memfail.records import (
-    DATA,
-    VARIANT,
-    Comparison,
-    Flip,
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    FAILURES,
+    REASONING_ERROR,
+    UNGRADED,
+    VACUOUS,
+    Comparable,
     Key,
-    Outcome,
-    Paired,
+    Measure,
     QuestionRecord,
-    Rate,
-    SuiteRecord,
-    differences,
+    UsageError,
 )
+from pytest_memfail.records import DATA, VARIANT, Comparison, Flip, Paired, Rate, SuiteRecord, differences
 from pytest_memfail.results.runs import Loaded, labels
 from pytest_memfail.results.statistics import bootstrap, by_row, correct_together, wilson
 from pytest_memfail.results.summary import MISLEADING, TOTAL, Summary, Tally, score_of, suite_measures
@@ -36,13 +36,13 @@ from pytest_memfail.results.summary import MISLEADING, TOTAL, Summary, Tally, sc
 class Pair:
     """A question that two runs asked."""
 
-    old: Outcome
-    new: Outcome
+    old: Comparable
+    new: Comparable
     change: str | None
     """`worse`, `better` or `same`; None if the two cannot be compared."""
 
 
-def change_of(old: Outcome, new: Outcome, protocol: str) -> str | None:
+def change_of(old: Comparable, new: Comparable, protocol: str) -> str | None:
     """Return how an outcome changed: `worse`, `better` or `same`; None if the two cannot be compared.
 
     A vacuous pass is no result, except in the published reading. An answer that was not judged in one of the runs says
@@ -61,7 +61,7 @@ def change_of(old: Outcome, new: Outcome, protocol: str) -> str | None:
 
 
 def compare(
-    before: Mapping[Key, Outcome], now: Mapping[Key, Outcome], tasks: Sequence[str], protocol: str
+    before: Mapping[Key, Comparable], now: Mapping[Key, Comparable], tasks: Sequence[str], protocol: str
 ) -> Comparison:
     """Compare an earlier run with this one, tasks (or their parts) in the given order."""
     place = {task: i for i, task in enumerate(tasks)}
@@ -101,7 +101,7 @@ def compare(
     )
 
 
-def shown(entry: Outcome) -> str:
+def shown(entry: Comparable) -> str:
     """Return the verdict as shown in a list of flips.
 
     >>> from pytest_memfail.records import Entry

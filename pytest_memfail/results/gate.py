@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pytest_memfail.core import CORRECT, REASONING_ERROR
+from pytest_memfail.core import CORRECT, REASONING_ERROR, Comparable, Key
 from pytest_memfail.records import (
     FAILED,
     OPEN,
@@ -19,8 +19,6 @@ from pytest_memfail.records import (
     Comparison,
     Gate,
     Header,
-    Key,
-    Outcome,
     Rate,
     anchor_reason,
     notes,
@@ -52,7 +50,7 @@ def in_ci() -> bool:
 def decide(
     expressions: Sequence[Expression],
     summary: Summary,
-    outcomes: Mapping[Key, Outcome],
+    outcomes: Mapping[Key, Comparable],
     header: Header,
     baseline: Baseline | None,
     *,

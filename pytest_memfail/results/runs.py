@@ -8,18 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import Suite, UsageError, added_up, counted, described_apart
-from pytest_memfail.records import (
-    SCHEMA_VERSION,
-    Footer,
-    Header,
-    Key,
-    QuestionRecord,
-    Record,
-    StoreRecord,
-    differences,
-    read_record,
-)
+from pytest_memfail.core import Key, QuestionRecord, Suite, UsageError, added_up, counted, described_apart
+from pytest_memfail.records import SCHEMA_VERSION, Footer, Header, Record, StoreRecord, differences, read_record
 from pytest_memfail.results.summary import Summary, suite_records, summarize
 
 

@@ -19,21 +19,13 @@ from pytest_memfail.core import (
     VERDICTS,
     Doubt,
     Measure,
+    QuestionRecord,
     Score,
     Suite,
     added_up,
     counted,
 )
-from pytest_memfail.records import (
-    MEMFAIL,
-    Gate,
-    QuestionRecord,
-    Rate,
-    ScoreRecord,
-    StoreRecord,
-    SuiteRecord,
-    TaskRecord,
-)
+from pytest_memfail.records import MEMFAIL, Gate, Rate, StoreRecord, SuiteRecord, TaskRecord
 from pytest_memfail.results.statistics import clustered, wilson
 
 NOT_ENGLISH: Final = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL"
@@ -46,7 +38,6 @@ STOPPING: Final = {"BudgetError": "the budget ran out", "WaitError": ""}
 TOTAL: Final = "all"
 """The name of the tally of all tasks."""
 NOTHING: Final = wilson(0, 0)
-STAGES_OF_MEMORY: Final = ("storage", "summary", "retrieval")
 MISLEADING: Final = "misleading"
 MOST_OF_THE_STORE: Final = 0.5
 """Above this share of its store shown per question, memory held says little about retrieval."""
@@ -258,7 +249,7 @@ def summarize(
         total=_tally(TOTAL, asked),
         stores=tuple(_figures(name, asked, stores) for name in asked_tasks),
         warnings=(*_warnings(list(tallies.values()), stores, left_out), *about_tokens),
-        answered=any(q.answer is not None and q.answer.outcome in ("passed", "failed") for q in asked),
+        answered=any(q.answer.outcome in ("passed", "failed") for q in asked),
         replied=any(q.reply is not None for q in asked),
         protocol=protocol,
         record=record,
@@ -353,7 +344,7 @@ def suite_records(
         SuiteRecord(
             name=suite.name,
             k=k,
-            scores=tuple(_score_record(measure, asked) for measure in suite_measures(suite, protocol)),
+            scores=tuple(_named_score(measure, asked) for measure in suite_measures(suite, protocol)),
             labels={label: count for label in suite.labels if (count := sum(q.label == label for q in asked))},
             proxies=tuple(name for name in _proxies(suite) if any(question.group == name for question in asked)),
         )
@@ -379,17 +370,12 @@ def suite_measures(suite: Suite, protocol: str) -> tuple[Measure, ...]:
     return (suite.paper_measures if protocol == "paper" else ()) or suite.measures
 
 
-def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRecord:
-    score = score_of(measure, asked)
-    return ScoreRecord(
+def _named_score(measure: Measure, asked: Sequence[QuestionRecord]) -> Score:
+    """Return a measure of a suite, with what is shown beside its value."""
+    return replace(
+        score_of(measure, asked),
         name=measure.name,
         title=measure.title,
-        value=score.value,
-        n=score.n,
-        low=score.low,
-        high=score.high,
-        lacks=score.lacks,
-        note=score.note,
         part=measure.part,
         line=measure.line,
         unit=measure.unit,
@@ -457,7 +443,7 @@ def is_unsure(question: QuestionRecord) -> bool:
         return len(known) == len(facts) and max(known) < UNSURE
     if question.memory_held is None:
         return False
-    confidences = (fact.stage(stage).confidence for fact in question.facts for stage in STAGES_OF_MEMORY)
+    confidences = (stage.confidence for fact in question.facts for stage in fact.stages)
     return any(confidence is not None and confidence < UNSURE for confidence in confidences)
 
 

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_memfail.core import (
     Doubt,
     Question,
+    QuestionRecord,
     StorePlan,
     Suite,
     Task,
     UsageError,
     described_apart,
 )
-from pytest_memfail.engine import Needed
+from pytest_memfail.engine import NeededOutcome
 from pytest_memfail.finding import NamedJudge
-from pytest_memfail.records import Kept, QuestionRecord, StoreRecord
+from pytest_memfail.records import Kept, StoreRecord
 from pytest_memfail.safety import (
     escape_controls,
     mask_known,
@@ -143,15 +144,13 @@ class Run:
         """Return the finished question of a benchmark item that need not be asked again, else None."""
         return self.kept.questions.get(node_id) if self.is_recorded(node_id) else None
 
-    def recorded_of(self, unit: Unit) -> dict[tuple[str, int], Needed]:
+    def recorded_of(self, unit: Unit) -> dict[tuple[str, int], NeededOutcome]:
         """Return the recorded outcomes of a store's questions, by question and k."""
-        from pytest_memfail.engine import Needed
+        from pytest_memfail.engine import NeededOutcome
 
         place = unit.task.name, unit.plan.id
         return {
-            (q.question, q.k): Needed.of(q.verdict, q.memory_held, q.credited, q.answer.outcome if q.answer else None)
-            for q in self.kept.questions.values()
-            if (q.task, q.store) == place
+            (q.question, q.k): NeededOutcome.of(q) for q in self.kept.questions.values() if (q.task, q.store) == place
         }
 
     def is_recorded(self, node_id: str) -> bool:

@@ -11,5 +11,6 @@ from .secrets import (
     mask_options as mask_options,
     mask_text as mask_text,
     mask_values as mask_values,
+    may_hold_secrets as may_hold_secrets,
     public as public,
 )

@@ -46,6 +46,8 @@ class KnownSecrets:
 
     def __init__(self) -> None:
         self._values: frozenset[str] = frozenset()
+        self._in_json: tuple[str, ...] = ()
+        """The values as JSON in ASCII has them."""
         self._read: Mapping[Any, Any] = {}
         """The environment when it was last read, as Python keeps it: undecoded."""
 
@@ -57,11 +59,18 @@ class KnownSecrets:
             return
         written = {form for form in _forms(value) if len(form) >= LEAST}
         if not written <= self._values:
-            self._values |= written
+            self._set(self._values | written)
+
+    def _set(self, values: frozenset[str]) -> None:
+        self._values, self._in_json = values, tuple(json.dumps(value)[1:-1] for value in values)
 
     def mask(self, text: str) -> str:
         """Return the text with each known secret masked; a short secret only as a whole word."""
         return _masked(text, self._values)
+
+    def may_be_in(self, text: str) -> bool:
+        """Return whether a text of JSON in ASCII may hold a known secret, perhaps inside a word."""
+        return any(value in text for value in self._in_json)
 
     def read_environment(self, environment: Mapping[str, str] = os.environ) -> None:
         """Remember the secrets among the environment variables, including those set since the last call."""
@@ -70,10 +79,9 @@ class KnownSecrets:
         if kept == known:
             return
         self._read = dict(kept)
-        for name, value in self._read.items():
-            if known.get(name) != value:
-                for secret in _secrets_of_variable(os.fsdecode(name), os.fsdecode(value)):
-                    self.add(secret)
+        for name, value in self._read.items() - known.items():
+            for secret in _secrets_of_variable(os.fsdecode(name), os.fsdecode(value)):
+                self.add(secret)
 
     def snapshot(self) -> tuple[frozenset[str], Mapping[Any, Any]]:
         """Return the current state for `restore`."""
@@ -81,7 +89,8 @@ class KnownSecrets:
 
     def restore(self, state: tuple[frozenset[str], Mapping[Any, Any]]) -> None:
         """Restore the state that `snapshot` returned."""
-        self._values, self._read = state
+        self._set(state[0])
+        self._read = state[1]
 
 
 KNOWN: Final = KnownSecrets()
@@ -178,6 +187,12 @@ def public(value: Any, *, keys: bool = False) -> Any:
     """
     KNOWN.read_environment()
     return _public(value, keys)
+
+
+def may_hold_secrets(text: str) -> bool:
+    """Return whether a text of JSON in ASCII may hold a known secret, in an escaped form or inside a word too."""
+    KNOWN.read_environment()
+    return KNOWN.may_be_in(text)
 
 
 _FOREIGN_KEYS: Final = frozenset({"metadata", "system", "system_options", "model_options"})

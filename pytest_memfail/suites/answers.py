@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, Finished, Score
+from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, QuestionRecord, Score
 
 NO_ANSWER: Final = "needs a model that answers"
 
 
-def is_right(question: Finished) -> bool | None:
+def is_right(question: QuestionRecord) -> bool | None:
     """Return whether an answer is right, even if a fact failed; None if it was not graded."""
     if question.credited is not None:
         return question.credited
-    if question.answer is not None and question.answer.outcome in ("passed", "failed"):
+    if question.answer.outcome in ("passed", "failed"):
         return question.answer.outcome == "passed"
     settled = {CORRECT: True, UNGRADED: None}
     return settled.get(question.verdict, None if question.verdict in MEMORY_FAILURES else False)
 
 
-def known_anyway(questions: Sequence[Finished]) -> Score:
+def known_anyway(questions: Sequence[QuestionRecord]) -> Score:
     """Return how many answers are right although the memories shown do not contain all facts."""
     graded = [q for q in questions if q.credited is not None and q.facts and q.verdict != ERROR]
     if not graded:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_memfail.records import MemoryRecord, QuestionRecord, StoreRecord, from_json
+from pytest_memfail.core import Memory, QuestionRecord
+from pytest_memfail.records import StoreRecord, from_json
 from pytest_memfail.report.html import html
 from pytest_memfail.results import load_record
 
@@ -56,8 +57,8 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
     assert raised == []
 
 
-def memory(text: str, **fields: Any) -> MemoryRecord:
-    return MemoryRecord(text=text, **fields)
+def memory(text: str, **fields: Any) -> Memory:
+    return Memory(text=text, **fields)
 
 
 @pytest.fixture

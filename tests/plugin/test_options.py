@@ -11,7 +11,6 @@ import pytest
 
 import pytest_memfail
 from plugin.project import Project
-from pytest_memfail.records.record import IDENTITY
 
 PACKAGE = Path(pytest_memfail.__file__).parent
 TOOLS = Path(__file__).parents[2] / "tools"
@@ -89,9 +88,3 @@ def test_one_declaration_is_an_option(scratch: Project) -> None:
     code = "import reference_pages; print(*reference_pages.options_part(), sep='\\n')"
     page = subprocess.run([sys.executable, "-c", code], cwd=TOOLS, capture_output=True, text=True, check=True).stdout
     assert "| `--memfail-ink-colour red\\|blue` | Colour of the ink |" in page.splitlines()
-
-
-def test_headers_that_do_not_say_what_identifies_a_run_are_read_as_those_that_do(project: Project) -> None:
-    assert project.run("memfail/long_hop").ret == 0
-    declared = project.record()[0]["identity"]
-    assert {name: declared.get(name) for name in IDENTITY} == IDENTITY

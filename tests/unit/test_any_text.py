@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from pytest_memfail.core import (
     FAILURES,
     Conversation,
+    FactVerdict,
     Listing,
     Memory,
     Message,
@@ -25,7 +26,7 @@ from pytest_memfail.hosting import DaemonPool, memories_from
 from pytest_memfail.hosting.listing import changes, truncation_message, unlisted_sentinels
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.records import FactRecord, Header, StageRecord, from_json, question_record, write_record
+from pytest_memfail.records import Header, from_json, question_record, write_record
 from pytest_memfail.report import details, failure, headline, verdict_table, write_reports
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.results import load_record
@@ -154,20 +155,8 @@ def test_an_excerpt_is_made_of_any_text(text, near, detail):
     for source in (text, 40 * f"{text}. "):
         shown = excerpt(source, [detail], near)
         assert "\n" not in mark(shown, [detail, near])
-        passed = StageRecord(outcome="passed", found=(near,))
-        fact = FactRecord(
-            id="e",
-            source=source,
-            text=near,
-            missing=(detail,),
-            verdict="summary_error",
-            decided_by="storage",
-            storage=passed,
-            summary=passed,
-            retrieval=passed,
-            closest=(),
-            ranks=(),
-        )
+        damaged = StageResult("failed", found=(near,), missing=(detail,))
+        fact = FactVerdict("e", "summary_error", StageResult("passed"), damaged, text=near, source=source)
         assert "\n" not in stored_excerpt(fact, text)
 
 
@@ -181,7 +170,7 @@ def test_a_question_over_any_text_reaches_every_report(name, data, tmp_path_fact
     verdict = asyncio.run(Grader(OfflineJudge(), pool).grade(question, [fact], listing, memories, None))
     pool.stop()
     trace = Trace(question, 5, memories)
-    line = question_record("memfail/t::q", "s", question, 5, [fact], trace=trace, verdict=verdict, listing=listing)
+    line = question_record("memfail/t::q", "s", question, 5, trace=trace, verdict=verdict, listing=listing)
     folder = tmp_path_factory.mktemp("any")
     write_record(folder / "r.jsonl", [HEADER, line])
     record = load_record(folder / "r.jsonl")

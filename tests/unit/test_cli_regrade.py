@@ -119,7 +119,19 @@ def test_a_judge_that_fails_makes_errors(run, tmp_path, judges, capsys):
 def test_errors_stay(run, tmp_path, capsys):
     lines = lines_of(run)
     first = next(line for line in lines if line["type"] == "question")
-    for name in list(first)[list(first).index("verdict") :]:
+    for name in first.keys() - {
+        "type",
+        "id",
+        "task",
+        "store",
+        "question",
+        "k",
+        "kind",
+        "stratum",
+        "text",
+        "gold",
+        "row",
+    }:
         del first[name]
     first |= {"verdict": "error", "error": {"type": "MemorySystemError", "message": "it broke"}}
     with_error = tmp_path / "with_error.jsonl"
@@ -143,17 +155,10 @@ def other_data(line):
     return line
 
 
-def listed_twice(line):
-    if line["type"] == "store":
-        line["listings"] *= 2
-    return line
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         (other_data, "long_hop was run on other rows (hash ffffffffffff"),
-        (listed_twice, "was listed 2 times"),
         (lambda line: None if line["type"] == "store" else line, "lacks the listing of the store long_hop"),
         (lambda line: None if line["type"] == "question" else line, "nothing to judge"),
     ],

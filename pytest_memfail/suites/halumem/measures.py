@@ -17,8 +17,8 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     NOT_STORED,
     SUMMARY_ERROR,
-    Finished,
     Measure,
+    QuestionRecord,
     Score,
     counted,
 )
@@ -41,7 +41,7 @@ Outcome = Literal["correct", "hallucination", "omission", "other"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "hallucination", "omission")
 
 
-def integrity(question: Finished) -> int | None:
+def integrity(question: QuestionRecord) -> int | None:
     """Return 0, 1 or 2 for a point; None after an error.
 
     Raises `LookupError` if no model judged it.
@@ -55,7 +55,7 @@ def integrity(question: Finished) -> int | None:
     return INTEGRITY[fact.verdict]
 
 
-def update(question: Finished) -> Outcome | None:
+def update(question: QuestionRecord) -> Outcome | None:
     """Return the outcome of an update, judged by the memories that a search for it returned; None after an error.
 
     Raises `LookupError` if no model judged it.
@@ -69,14 +69,14 @@ def update(question: Finished) -> Outcome | None:
     return "correct" if shown.outcome == "passed" else _failure(shown.label)
 
 
-def answer(question: Finished) -> Outcome | None:
+def answer(question: QuestionRecord) -> Outcome | None:
     """Return the outcome of an answer, even if a memory stage failed; None after an error.
 
     Raises `LookupError` if it was not judged.
     """
     if question.verdict == ERROR:
         return None
-    if question.answer is None or question.answer.outcome not in ("passed", "failed"):
+    if question.answer.outcome not in ("passed", "failed"):
         raise LookupError(NO_ANSWER)
     return "correct" if question.answer.outcome == "passed" else _failure(question.answer.label)
 
@@ -85,17 +85,17 @@ def _failure(label: str | None) -> Outcome:
     return "hallucination" if label == "hallucination" else "other" if label == "other" else "omission"
 
 
-def points_of(questions: Iterable[Finished], *, paper: bool) -> list[Finished]:
+def points_of(questions: Iterable[QuestionRecord], *, paper: bool) -> list[QuestionRecord]:
     """Return the questions that R counts: the points and, in the paper, updates whose search returned nothing."""
     return [q for q in questions if q.part == "points" or (paper and q.part == "update" and not _is_searched(q))]
 
 
-def updates_of(questions: Iterable[Finished], *, paper: bool) -> list[Finished]:
+def updates_of(questions: Iterable[QuestionRecord], *, paper: bool) -> list[QuestionRecord]:
     """Return the updates; in the paper, only those whose search returned something."""
     return [q for q in questions if q.part == "update" and (not paper or _is_searched(q))]
 
 
-def _is_searched(question: Finished) -> bool:
+def _is_searched(question: QuestionRecord) -> bool:
     return question.verdict == ERROR or bool(question.retrieved)
 
 
@@ -115,10 +115,10 @@ def _mean(values: Sequence[float | None], over: Over, weights: Sequence[float] |
     return Score(total / sum(weighing), len(weighing))
 
 
-def _guarded(of: Callable[[Sequence[Finished]], Score]) -> Callable[[Sequence[Finished]], Score]:
+def _guarded(of: Callable[[Sequence[QuestionRecord]], Score]) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return a measure that has no value if a model did not judge one of its questions."""
 
-    def measure(questions: Sequence[Finished]) -> Score:
+    def measure(questions: Sequence[QuestionRecord]) -> Score:
         try:
             return of(questions)
         except LookupError as error:
@@ -127,10 +127,12 @@ def _guarded(of: Callable[[Sequence[Finished]], Score]) -> Callable[[Sequence[Fi
     return measure
 
 
-def recall(over: Over = "all", *, paper: bool = False, weighted: bool = False) -> Callable[[Sequence[Finished]], Score]:
+def recall(
+    over: Over = "all", *, paper: bool = False, weighted: bool = False
+) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return R, the share of points held completely; or weighted R, the mean of half a point's score, weighted by importance."""
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         points = points_of(questions, paper=paper)
         if not points:
             return Score(None, 0, lacks="no point")
@@ -142,10 +144,10 @@ def recall(over: Over = "all", *, paper: bool = False, weighted: bool = False) -
     return _guarded(of)
 
 
-def resistance(over: Over = "all") -> Callable[[Sequence[Finished]], Score]:
+def resistance(over: Over = "all") -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return FMR, the share of distractors that the store does not hold at all."""
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         found = [question for question in questions if question.part == "distractors"]
         if not found:
             return Score(None, 0, lacks="no distractor")
@@ -156,13 +158,13 @@ def resistance(over: Over = "all") -> Callable[[Sequence[Finished]], Score]:
     return _guarded(of)
 
 
-def accuracy(*, target: bool = False) -> Callable[[Sequence[Finished]], Score]:
+def accuracy(*, target: bool = False) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return the mean support of the added memories: of all, or (target precision) of those that concern the points.
 
     Each memory counts once. One reply judges all memories of a session, so a broken reply leaves nothing to count.
     """
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         found = [question for question in questions if question.part == "added"]
         if not found:
             return Score(None, 0, lacks="no session")
@@ -189,10 +191,10 @@ def accuracy(*, target: bool = False) -> Callable[[Sequence[Finished]], Score]:
     return _guarded(of)
 
 
-def f1_of(over: Over = "all", *, paper: bool = False) -> Callable[[Sequence[Finished]], Score]:
+def f1_of(over: Over = "all", *, paper: bool = False) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return F1 of target precision and R."""
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         precision, found = accuracy(target=True)(questions), recall(over, paper=paper)(questions)
         if precision.value is None or found.value is None:
             return Score(None, found.n, lacks=found.lacks or precision.lacks)
@@ -203,10 +205,10 @@ def f1_of(over: Over = "all", *, paper: bool = False) -> Callable[[Sequence[Fini
 
 def outcome(
     part: Part, name: Outcome, over: Over = "all", *, paper: bool = False
-) -> Callable[[Sequence[Finished]], Score]:
+) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return C, H or O: the share of updates or answers that are correct, hallucinated or omitted."""
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         asked = updates_of(questions, paper=paper) if part == "update" else [q for q in questions if q.part == "qa"]
         if not asked:
             return Score(None, 0, lacks=f"no {'update' if part == 'update' else 'question'}")
@@ -216,10 +218,10 @@ def outcome(
     return _guarded(of)
 
 
-def answered(kind: str) -> Callable[[Sequence[Finished]], Score]:
+def answered(kind: str) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return the share of questions of one type that are answered correctly (figure 5)."""
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         asked = [q for q in questions if q.part == "qa" and q.stratum == kind]
         score = outcome("qa", "correct")(asked)
         return replace(score, note=f"of {score.n}") if score.value is not None else score
@@ -229,13 +231,13 @@ def answered(kind: str) -> Callable[[Sequence[Finished]], Score]:
 
 def type_accuracy(
     kind: str, *, distractors: bool = False, paper: bool = False
-) -> Callable[[Sequence[Finished]], Score]:
+) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return the share of points and updates of one type that are right.
 
     The paper's text leaves distractors out; its code counts a held distractor as right.
     """
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         mine = [q for q in questions if q.stratum == kind]
         right = [
             None if (score := integrity(q)) is None else float(score == FULL) for q in points_of(mine, paper=paper)
@@ -250,7 +252,7 @@ def type_accuracy(
     return _guarded(of)
 
 
-def _is_held(distractor: Finished) -> float | None:
+def _is_held(distractor: QuestionRecord) -> float | None:
     """Return whether all of a distractor is held; None after an error."""
     if integrity(distractor) is None:
         return None
@@ -263,7 +265,7 @@ def measures(*, paper: bool) -> tuple[Measure, ...]:
     The title of a measure of points says what they are judged by: the whole store, or under `paper` what their session added.
     """
 
-    def percent(name: str, title: str, of: Callable[[Sequence[Finished]], Score], line: int) -> Measure:
+    def percent(name: str, title: str, of: Callable[[Sequence[QuestionRecord]], Score], line: int) -> Measure:
         return Measure(name, title, of, line=line, unit="percent", with_errors=True)
 
     def outcomes(over: Over, end: str, line: int) -> tuple[Measure, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from pytest_memfail.core import ERROR, Finished, Measure, Score
+from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score
 from pytest_memfail.suites.answers import NO_ANSWER, is_right, known_anyway
 from pytest_memfail.suites.mab.files import SIZES
 
@@ -64,7 +64,7 @@ def overall_mean(categories: Mapping[str, float]) -> float:
     return mean(categories[name] for name in CATEGORIES)
 
 
-def _rate(asked: Sequence[Finished], name: str) -> Score:
+def _rate(asked: Sequence[QuestionRecord], name: str) -> Score:
     """Return the mean score of the answers; an answer without a score counts as 1 if right, else 0."""
     if not asked:
         return Score(None, 0, lacks=f"{NO_QUESTION} {name}")
@@ -77,10 +77,10 @@ def _rate(asked: Sequence[Finished], name: str) -> Score:
     return Score(mean(known), len(asked))
 
 
-def column(name: str) -> Callable[[Sequence[Finished]], Score]:
+def column(name: str) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return a measure of one column of the table."""
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         if name == "classification":
             return _mean([_rate(_of(questions, part), part) for part in CLASSES])
         parts = LONGEST.get(name, [name])
@@ -91,12 +91,12 @@ def column(name: str) -> Callable[[Sequence[Finished]], Score]:
     return of
 
 
-def category(name: str) -> Callable[[Sequence[Finished]], Score]:
+def category(name: str) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return a measure of one category, the mean of its columns."""
     return lambda questions: _mean([column(each)(questions) for each in CATEGORIES[name]])
 
 
-def overall(questions: Sequence[Finished]) -> Score:
+def overall(questions: Sequence[QuestionRecord]) -> Score:
     """Return the mean of the four categories; none unless all of the paper's questions were asked."""
     found = _mean([category(name)(questions) for name in CATEGORIES])
     few = [
@@ -111,7 +111,7 @@ def overall(questions: Sequence[Finished]) -> Score:
     return Score(None, found.n, lacks=lacks)
 
 
-def _of(questions: Iterable[Finished], part: str) -> list[Finished]:
+def _of(questions: Iterable[QuestionRecord], part: str) -> list[QuestionRecord]:
     return [question for question in questions if question.part == part]
 
 

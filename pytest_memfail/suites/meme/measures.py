@@ -15,8 +15,8 @@ from pytest_memfail.core import (
     SUMMARY_ERROR,
     TRIVIAL_PASS,
     UNGRADED,
-    Finished,
     Measure,
+    QuestionRecord,
     Score,
 )
 from pytest_memfail.grading import longest_run
@@ -29,15 +29,15 @@ PAIRED: Final = ("deletion", "cascade", "absence")
 Z: Final = 1.959964
 NO_ANSWER: Final = "needs models that answer and judge"
 
-Test = Callable[[Finished], bool]
+Test = Callable[[QuestionRecord], bool]
 
 
-def after(questions: Iterable[Finished]) -> list[Finished]:
+def after(questions: Iterable[QuestionRecord]) -> list[QuestionRecord]:
     """Return the questions asked after the change that did not end with an error."""
     return [q for q in questions if q.part in PARTS and q.verdict != ERROR]
 
 
-def is_encoded(question: Finished) -> bool:
+def is_encoded(question: QuestionRecord) -> bool:
     """Return whether some version of each fact was stored at some time.
 
     The order of a history is nothing that a conversation states: it was stored if each value was.
@@ -46,29 +46,29 @@ def is_encoded(question: Finished) -> bool:
     return all(fact.verdict != NOT_STORED or fact.label == LOST_LATER for fact in stated)
 
 
-def is_maintained(question: Finished) -> bool:
+def is_maintained(question: QuestionRecord) -> bool:
     """Return whether each fact was in the store, with every needed detail, when the question was asked."""
     return all(fact.verdict not in (NOT_STORED, SUMMARY_ERROR) for fact in question.facts)
 
 
-def is_retrieved(question: Finished) -> bool:
+def is_retrieved(question: QuestionRecord) -> bool:
     """Return whether each fact was among the memories shown."""
     return all(fact.verdict == CORRECT for fact in question.facts)
 
 
-def is_through(question: Finished) -> bool:
+def is_through(question: QuestionRecord) -> bool:
     """Return whether every stage passed, the answer too, and this proves something."""
     return question.verdict == CORRECT and not question.vacuous
 
 
-def _stage(test: Test) -> Callable[[Sequence[Finished]], Score]:
+def _stage(test: Test) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return a measure of the share that passes.
 
     Questions whose facts were not judged do not count. Nor does a question for which the memory shows nothing, because that says
     nothing about a stage.
     """
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         known = [
             q
             for q in after(questions)
@@ -83,7 +83,7 @@ def _stage(test: Test) -> Callable[[Sequence[Finished]], Score]:
     return of
 
 
-def answered(questions: Sequence[Finished]) -> Score:
+def answered(questions: Sequence[QuestionRecord]) -> Score:
     """Return the share of the questions after the change that passed all stages and were then answered right."""
     asked = after(questions)
     if lacks := _lacks(asked, lambda q: q.verdict == UNGRADED):
@@ -91,7 +91,7 @@ def answered(questions: Sequence[Finished]) -> Score:
     return Score(sum(map(is_through, asked)) / len(asked), len(asked))
 
 
-def score(questions: Sequence[Finished]) -> Score:
+def score(questions: Sequence[QuestionRecord]) -> Score:
     """Return the plain mean of the six parts' rates of right answers, with a 95 % interval.
 
     An answer counts whatever the memory stages say, unless it is a trivial pass. The interval is a normal approximation;
@@ -125,7 +125,7 @@ def macro_mean(rates: Sequence[float]) -> float:
     return sum(rates) / len(rates)
 
 
-def _lacks(asked: Sequence[Finished], is_open: Test) -> str | None:
+def _lacks(asked: Sequence[QuestionRecord], is_open: Test) -> str | None:
     """Return why answers cannot be counted, if some were not judged."""
     if not asked:
         return "no question after the change"
@@ -139,14 +139,14 @@ def _lacks(asked: Sequence[Finished], is_open: Test) -> str | None:
 Pairing = Literal["real", "trivial", "knew_but_failed", "never_knew"]
 
 
-def paired(part: str, wanted: Pairing) -> Callable[[Sequence[Finished]], Score]:
+def paired(part: str, wanted: Pairing) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return a measure that counts the questions of a part by whether the memory knew the entity before the change.
 
     Right after and known before is real; right after but unknown before is trivial. The other two are wrong after. These two cannot
     be told apart if the question before the change is not among the finished ones; whether a right answer counts is known anyway.
     """
 
-    def of(questions: Sequence[Finished]) -> Score:
+    def of(questions: Sequence[QuestionRecord]) -> Score:
         before = _before(questions)
         asked = [q for q in after(questions) if q.part == part]
         pairs = [(q, before(q)) for q in asked]
@@ -163,23 +163,23 @@ def paired(part: str, wanted: Pairing) -> Callable[[Sequence[Finished]], Score]:
     return of
 
 
-def _before(questions: Iterable[Finished]) -> Callable[[Finished], Finished | None]:
+def _before(questions: Iterable[QuestionRecord]) -> Callable[[QuestionRecord], QuestionRecord | None]:
     """Return a function that finds the question about the same entity before the change; None if it is not among these."""
     known = {(q.store, q.k, _entity(q.question)): q for q in questions if q.part == "before"}
     return lambda q: known.get((q.store, q.k, _entity(q.question))) if q.part in PAIRED else None
 
 
-def _raw(question: Finished) -> bool | None:
+def _raw(question: QuestionRecord) -> bool | None:
     """Return whether an answer is right, a trivial pass too."""
     is_trivial = question.credited is False and question.answer is not None and question.answer.outcome == "passed"
     return True if is_trivial else is_right(question)
 
 
-def _knew(before: Finished) -> bool | None:
+def _knew(before: QuestionRecord) -> bool | None:
     return None if before.verdict == ERROR else is_right(before)
 
 
-def _pairing(question: Finished, before: Finished | None) -> Pairing:
+def _pairing(question: QuestionRecord, before: QuestionRecord | None) -> Pairing:
     knew = None if before is None else _knew(before)
     if _raw(question):
         # an answer that was graded says itself whether it counts
@@ -194,7 +194,7 @@ def _entity(question: str) -> str:
     return match[1] if match else question
 
 
-def trivial(questions: Sequence[Finished]) -> Score:
+def trivial(questions: Sequence[QuestionRecord]) -> Score:
     """Return how many right answers after the change do not count, because the entity was not known before."""
     before, asked = _before(questions), [q for q in after(questions) if q.part in PAIRED]
     if not asked:
@@ -205,7 +205,7 @@ def trivial(questions: Sequence[Finished]) -> Score:
 # -- partly right ------------------------------------------------------------------------------------------------------
 
 
-def tracking_partial(questions: Sequence[Finished]) -> Score:
+def tracking_partial(questions: Sequence[QuestionRecord]) -> Score:
     """Return the mean share of a history that replies name in a row and in order, whatever the memory held.
 
     A reply that was judged right counts in full: it may tell the history from its end.
@@ -220,7 +220,7 @@ def tracking_partial(questions: Sequence[Finished]) -> Score:
     return Score(sum(map(_share_in_order, asked)) / len(asked), len(asked))
 
 
-def _share_in_order(question: Finished) -> float:
+def _share_in_order(question: QuestionRecord) -> float:
     if is_right(question):
         return 1.0
     orders = [steps_of(fact.text) for fact in question.facts if fact.id.endswith("-order")]

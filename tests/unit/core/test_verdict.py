@@ -47,13 +47,13 @@ UNKNOWN = fact_verdict("unknown", PASSED, OPEN)
 def test_the_first_stage_that_did_not_pass_decides_a_fact(stages, name, decided_by):
     fact = fact_verdict("f", *stages)
     assert fact.name == name
-    assert fact.deciding[0] == decided_by
-    assert fact.deciding[1] is getattr(fact, decided_by)
+    assert fact.decided_by == decided_by
+    assert fact.deciding is getattr(fact, decided_by)
 
 
 def test_a_fact_keeps_its_id_and_its_stages():
     fact = fact_verdict("f-1", PASSED, FAILED)
-    assert (fact.evidence_id, fact.storage, fact.summary, fact.retrieval) == ("f-1", PASSED, FAILED, UNREACHED)
+    assert (fact.id, fact.storage, fact.summary, fact.retrieval) == ("f-1", PASSED, FAILED, UNREACHED)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_misleading_question_keeps_a_summary_error():
 
 
 def test_a_misleading_question_whose_essay_was_shown_passes_by_its_answer_and_not_vacuously():
-    assert question_verdict([HELD], PASSED, misleading=True) == Verdict(CORRECT, (HELD,), PASSED)
+    assert question_verdict([HELD], PASSED, misleading=True) == Verdict(CORRECT, (HELD,), PASSED, memory_held=True)
     assert question_verdict([HELD], FAILED, misleading=True).name == REASONING_ERROR
 
 
@@ -179,7 +179,7 @@ def test_a_state_that_was_taken_back_may_be_gone_but_not_hidden(stages, name, va
     fact = fact_verdict("f", *stages)
     assert (fact.name, fact.vacuous) == (name, vacuous)
     if name == NOT_RETRIEVED:
-        assert fact.deciding[0] == "retrieval"
+        assert fact.decided_by == "retrieval"
 
 
 def test_a_question_only_about_deleted_states_passes_vacuously():

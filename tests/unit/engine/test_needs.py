@@ -10,7 +10,7 @@ import pytest
 from engine_fakes import PASSED, PATIENCE, AsyncStore, ExactJudge, Store as Searched, names, question, said
 
 from pytest_memfail.core import Ingest, Probe, Reply, StageResult, UsageError
-from pytest_memfail.engine import Needed
+from pytest_memfail.engine import NeededOutcome
 from pytest_memfail.hosting import Journal, Limits, Shelf
 
 
@@ -126,7 +126,7 @@ def test_any_wrong_one_of_several_needed_questions_makes_the_pass_trivial(make_b
 def test_a_recorded_verdict_is_taken_instead_of_asking_again(make_bench, known, expected):
     bench = make_bench(judge=(judge := Answers(q_0=WRONG)))
     run = bench.begin(
-        Store, STEPS, selected=only("q-2"), known={("q-0", 5): Needed(known), ("q-0", 3): Needed("error")}
+        Store, STEPS, selected=only("q-2"), known={("q-0", 5): NeededOutcome(known), ("q-0", 3): NeededOutcome("error")}
     )
     verdict = bench.get(run, "q-2@5").verdict
     assert (verdict.name, verdict.label) == ("ungraded" if known == "error" else "correct", expected)
@@ -135,7 +135,7 @@ def test_a_recorded_verdict_is_taken_instead_of_asking_again(make_bench, known, 
 
 def test_a_verdict_recorded_at_another_k_is_none(make_bench):
     bench = make_bench(judge=Answers(q_0=WRONG))
-    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 3): Needed("correct")})
+    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 3): NeededOutcome("correct")})
     assert bench.get(run, "q-2@5").verdict.label == "trivial_pass"
 
 
@@ -291,7 +291,7 @@ def test_an_answer_that_was_asked_thrice_is_settled_each_time(make_bench):
     judges = [Answers(), Answers(q_2=WRONG), Answers()]
     taker = Taker()
     bench = make_bench(judge=judges[0], test_taker=taker, again=[(judge, taker) for judge in judges[1:]])
-    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 5): Needed("not_stored")})
+    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 5): NeededOutcome("not_stored")})
     result = bench.get(run, "q-2@5")
     assert result.repeats == ("vacuous", "reasoning_error", "vacuous")
     assert result.verdict.label == "trivial_pass"
@@ -359,7 +359,7 @@ def test_an_independent_answer_is_credited_by_the_answer_before_and_not_by_the_s
 def test_a_recorded_answer_that_was_right_is_no_trivial_pass_whatever_the_facts_were(make_bench):
     for credited, label in ((True, None), (False, "trivial_pass")):
         bench = make_bench(judge=Answers())
-        known = {("q-0", 5): Needed("not_stored", False, credited)}
+        known = {("q-0", 5): NeededOutcome("not_stored", False, credited)}
         run = bench.begin(Store, STEPS, selected=only("q-2"), known=known)
         assert bench.get(run, "q-2@5").verdict.label == label
 

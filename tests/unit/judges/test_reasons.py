@@ -61,7 +61,7 @@ def check(fact: FactVerdict) -> None:
         stage = getattr(fact, name)
         if stage.outcome in ("passed", "failed"):
             wanted, other = (PASSED, FAILED) if stage.outcome == "passed" else (FAILED, PASSED)
-            said = f"{fact.evidence_id}: {name} {stage.outcome}: {stage.reason}"
+            said = f"{fact.id}: {name} {stage.outcome}: {stage.reason}"
             assert wanted.fullmatch(stage.reason), said
             assert not other.fullmatch(stage.reason), said
             if found := STANDS.match(stage.reason):

@@ -7,13 +7,15 @@ from pytest_memfail.core import (
     Listing,
     Memory,
     Question,
+    QuestionRecord,
     Reply,
     StageResult,
     Trace,
+    described,
     fact_verdict,
     question_verdict,
 )
-from pytest_memfail.records import QuestionRecord, question_record
+from pytest_memfail.records import question_record
 
 PASSED = StageResult("passed")
 WRONG_ANSWER = StageResult("failed", "the answer contradicts the fact")
@@ -51,18 +53,22 @@ def failed(
 ) -> QuestionRecord:
     """A question whose facts have these verdicts."""
     ids = [f"e-{i}" for i in range(len(verdicts))]
+    memories = tuple(Memory(stored, f"m-{i}", 1.5 - i) for i in range(max(shown, 1)))
     question = Question("q-1", "t", text, text, (gold,), tuple(ids), "open", file=file, line=7)
     facts = [
-        fact_verdict(name, *(fill(stage, reason, lost) for stage in STAGES[verdict]))
+        described(
+            fact_verdict(name, *(fill(stage, reason, lost) for stage in STAGES[verdict])),
+            Fact(name, "fact", "t", source, source, "c-1"),
+            memories,
+            memories[:shown],
+        )
         for name, verdict in zip(ids, verdicts, strict=True)
     ]
-    memories = tuple(Memory(stored, f"m-{i}", 1.5 - i) for i in range(max(shown, 1)))
     return question_record(
         "memfail/t::q-1",
         "s",
         question,
         5,
-        [Fact(name, "fact", "t", source, source, "c-1") for name in ids],
         trace=Trace(question, 5, memories[:shown], Reply(reply) if reply is not None else None),
         verdict=question_verdict(facts, answer),
         listing=Listing("s", memories),

@@ -8,6 +8,7 @@ from typing import Any
 
 from record_lines import failed
 
+from pytest_memfail.core import QuestionRecord, StageResult
 from pytest_memfail.records import (
     Check,
     Comparison,
@@ -16,8 +17,6 @@ from pytest_memfail.records import (
     Gate,
     Header,
     Paired,
-    QuestionRecord,
-    StageRecord,
     StoreRecord,
     from_json,
     write_record,
@@ -41,6 +40,12 @@ HEADER = {
     "limit": None,
     "shard": None,
     "data": None,
+    "identity": {
+        **dict.fromkeys(("system", "system_options", "test_taker", "model_options", "repeats", "memfail"), "subject"),
+        **dict.fromkeys(("judge", "judge_weights", "assistant_turns", "protocol", "shown_tokens"), "verdicts"),
+        **dict.fromkeys(("seed", "limit", "haystack"), "verdicts"),
+        **dict.fromkeys(("k", "vary"), "run"),
+    },
     "tasks": {"t": {"data_hash": "0" * 64, "licence": "CC0", "questions": 4}},
     "stores": {"t": 4},
 }
@@ -57,7 +62,7 @@ def question(number: int, verdict: str, *, k: int = 5, task: str = "t", **texts:
         store=task,
         k=k,
         row=f"{task}.csv:{number + 2}",
-        answer=StageRecord(outcome="passed" if verdict == "correct" else "failed", reason="as the gold says"),
+        answer=StageResult(outcome="passed" if verdict == "correct" else "failed", reason="as the gold says"),
         verdict=verdict,
     )
 

@@ -9,8 +9,7 @@ import pytest
 from recorded_runs import HEADER, question, store, verdicts, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.core import UsageError
-from pytest_memfail.records import StageRecord
+from pytest_memfail.core import StageResult, UsageError
 from pytest_memfail.results import load_record, side_by_side, wilson
 
 
@@ -65,7 +64,7 @@ def test_only_questions_decided_in_both_are_paired(tmp_path):
 
 
 def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
-    answer = StageRecord(outcome="ungraded")
+    answer = StageResult(outcome="ungraded")
     line = replace(question(0, "correct"), verdict="ungraded", answer=answer, memory_held=True)
     found = side_by_side(load(write(tmp_path / "m.jsonl", line, store()), pair[1]))
     assert found.measure == "memory held"

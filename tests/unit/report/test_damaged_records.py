@@ -11,8 +11,8 @@ import pytest
 from recorded_runs import HEADER, gate, question, store, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.core import UsageError
-from pytest_memfail.records import ErrorRecord, QuestionRecord, read_baseline
+from pytest_memfail.core import ErrorRecord, QuestionRecord, UsageError
+from pytest_memfail.records import read_baseline
 
 GONE = object()
 VALUES = (GONE, None, 5, "x", [], {}, [5], {"x": 5})

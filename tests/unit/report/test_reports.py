@@ -19,7 +19,7 @@ from packaging.version import Version
 from recorded_runs import gate, question, store, verdicts, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.records import ErrorRecord, StageRecord
+from pytest_memfail.core import UNREACHED, ErrorRecord, StageResult
 from pytest_memfail.report.html import PAGE
 from pytest_memfail.report.markdown import plain
 from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
@@ -274,14 +274,14 @@ def offline(tmp_path):
 
     def unjudged(number, verdict, **fields):
         asked = question(number, "correct" if verdict == "ungraded" else verdict)
-        return replace(asked, verdict=verdict, answer=StageRecord(outcome="ungraded"), **fields)
+        return replace(asked, verdict=verdict, answer=StageResult(outcome="ungraded"), **fields)
 
     verdicts = ["not_stored", "summary_error", "summary_error", "not_retrieved"]
     failed = [unjudged(i, name, memory_held=False) for i, name in enumerate(verdicts)]
     passed = unjudged(4, "correct", vacuous=True, memory_held=None)
     held = [unjudged(i, "ungraded", vacuous=False, memory_held=True) for i in (5, 6, 7)]
     error = ErrorRecord(type="MemorySystemError", message="it broke")
-    broken = replace(question(9, "correct"), verdict="error", error=error, answer=None, memory_held=None)
+    broken = replace(question(9, "correct"), verdict="error", error=error, answer=UNREACHED, memory_held=None)
     return write(tmp_path / "offline.jsonl", passed, *held, *failed, broken, store())
 
 

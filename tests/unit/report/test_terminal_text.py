@@ -10,8 +10,15 @@ import pytest
 from record_lines import failed
 from recorded_runs import question
 
-from pytest_memfail.core import FAILURES, NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR
-from pytest_memfail.records import ErrorRecord, QuestionRecord, StageRecord
+from pytest_memfail.core import (
+    FAILURES,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    ErrorRecord,
+    QuestionRecord,
+    StageResult,
+)
 from pytest_memfail.report import Failed, cause_lines, closing, failed_question, worst_first
 from pytest_memfail.report.terminal import kinds_of, most_lost
 from pytest_memfail.results import Summary, summarize
@@ -58,7 +65,7 @@ def test_the_surest_of_the_facts_that_failed_counts():
 def test_a_wrong_answer_has_the_confidence_of_its_answer():
     given = failed("correct", reply="No.")
     assert given.verdict == "reasoning_error"
-    found = failed_question(replace(given, answer=StageRecord(outcome="failed", confidence=0.7)))
+    found = failed_question(replace(given, answer=StageResult(outcome="failed", confidence=0.7)))
     assert found is not None
     assert found.confidence == 0.7
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_memfail.records import Header, QuestionRecord, StoreRecord, from_json
+from pytest_memfail.core import QuestionRecord
+from pytest_memfail.records import Header, StoreRecord, from_json
 from pytest_memfail.results import Loaded
 
 PASSED = {"outcome": "passed"}
@@ -23,6 +24,12 @@ HEADER = {
     "k": [5],
     "seed": 42,
     "limit": None,
+    "identity": {
+        **dict.fromkeys(("system", "system_options", "test_taker", "model_options", "repeats", "memfail"), "subject"),
+        **dict.fromkeys(("judge", "judge_weights", "assistant_turns", "protocol", "shown_tokens"), "verdicts"),
+        **dict.fromkeys(("seed", "limit", "haystack"), "verdicts"),
+        **dict.fromkeys(("k", "vary"), "run"),
+    },
     "tasks": {"t": {"data_hash": "a"}, "u": {"data_hash": "b"}},
 }
 QUESTION = {

@@ -16,8 +16,9 @@ from pytest_memfail.core import (
     UNGRADED,
     VERDICTS,
     Doubt,
+    QuestionRecord,
 )
-from pytest_memfail.records import Footer, QuestionRecord, TaskRecord
+from pytest_memfail.records import Footer, TaskRecord
 from pytest_memfail.results import MAX_ERROR_SHARE, summarize, wilson
 
 NUMBER = iter(range(10**9))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_memfail.records import ErrorRecord, QuestionRecord
+from pytest_memfail.core import ErrorRecord, QuestionRecord
 from pytest_memfail.suites.load import BUILT_IN, built_in_suite
 
 LATE = ErrorRecord(type="TimedOutError", message="too late")

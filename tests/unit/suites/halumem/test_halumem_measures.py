@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from pytest_memfail.core import UNREACHED
 from pytest_memfail.grading import f1 as f1_score
 from pytest_memfail.suites.halumem import SUITE
 
@@ -35,7 +36,7 @@ class Outcome:
     part: str
     verdict: str
     facts: list = field(default_factory=list)
-    answer: Stage | None = None
+    answer: Stage = UNREACHED
     weight: float = 1.0
     retrieved: tuple = ("something",)
     stratum: str = "Event"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from pytest_memfail.core import UNREACHED
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.suites.mab.measures import ASKED, CATEGORIES, CLASSES, category_means, mean, overall_mean
 
@@ -149,7 +150,7 @@ class Outcome:
     question: str = ""
     label: str | None = None
     score: float | None = None
-    answer: object = None
+    answer: object = UNREACHED
     vacuous: bool = False
     k: int = 10
     stratum: str = ""

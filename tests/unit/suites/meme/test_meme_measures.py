@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from pytest_memfail.core import UNREACHED
 from pytest_memfail.suites.meme import SUITE
 from pytest_memfail.suites.meme.measures import PARTS, macro_mean
 
@@ -35,7 +36,7 @@ class Outcome:
     memory_held: bool | None = None
     reply: str | None = None
     credited: bool | None = None
-    answer: Answer | None = None
+    answer: object = UNREACHED
 
 
 @dataclass
