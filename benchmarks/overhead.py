@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail import Conversation, Fact, Judge, Listing, Memory, Message, Question, Reply, StageResult, Task
-from pytest_memfail.core import NOT_STORED, Ingest, Probe, StorePlan
+from pytest_memfail.core import NOT_STORED, Claim, Ingest, Part, Probe, StorePlan
 
 HERE: Final = Path(__file__).resolve().parent
 QUESTIONS: Final = "OVERHEAD_QUESTIONS"
@@ -77,7 +77,7 @@ def make_task(questions: int, per_store: int) -> Task:
             fact, preference, query = _fact(i)
             name = f"q{i:06}"
             conversation = Conversation(f"c{i:06}", (Message("user", fact),))
-            evidence[name] = Fact(name, "preference", "generated", fact, fact, conversation.id, preference=preference)
+            evidence[name] = Fact(name, "preference", fact, fact, conversation.id, Claim((Part(preference),)))
             asked.append(Question(name, "generated", query, query, (preference,), (name,), "open"))
             steps.append(Ingest(conversation))
         stores.append(StorePlan(f"s{start // per_store:04}", (*steps, Probe(tuple(asked)))))

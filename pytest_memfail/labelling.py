@@ -96,14 +96,14 @@ def case_of(fact: Drawn, label: str, number: int) -> dict[str, Any]:
     store = [memory.text for memory in question.judged_by.memories]
     places = {text: at for at, text in reversed(list(enumerate(store)))}
     line: dict[str, Any] = {"case_id": f"{evidence.id}#{number}"}
-    if evidence.task in TASK_NAMES and len(question.evidence) == 1:
-        asked = question.trace.question
-        line |= {"task": evidence.task, "row": _row(Path(asked.file), asked.line)}
+    asked = question.trace.question
+    if asked.task in TASK_NAMES and len(question.evidence) == 1:
+        line |= {"task": asked.task, "row": _row(Path(asked.file), asked.line)}
         head, sign, tail = asked.id.rpartition("-q")
         if evidence.kind == "persona" and sign and head and tail.isdigit():
             line["question_index"] = int(tail) - 1
     else:
-        owner = evidence.entity or "the user"
+        owner = evidence.claim.owner or "the user"
         line |= {"task": POINTS, "row": {"owner": owner, "source": evidence.source, "points": [evidence.text]}}
     retrieved = [places[memory.text] for memory in question.trace.shown if memory.text in places]
     kind = f"judged {fact.judged}" + ("" if fact.confidence is None else f" at {fact.confidence:.2f}")

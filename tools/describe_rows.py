@@ -30,7 +30,7 @@ def described(task: Task) -> Iterator[str]:
         if len(strata := {question.stratum for question in asked}) == 1:
             tokens.setdefault(strata.pop(), []).append(size)
     is_of_rows = sum(map(len, tokens.values())) == len(rows)  # a row may have questions of several strata
-    types = {question.metadata.get("condition_type") for question in task.questions} - {None}
+    types = {question.keys.get("condition_type") for question in task.questions} - {None}
     yield (
         f"{task.name}: {counted(len(rows), 'row')}, {counted(len(task.questions), 'question')}, "
         f"{counted(len(conversations), 'conversation')}, {counted(len(task.evidence), 'fact')}"

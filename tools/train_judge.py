@@ -39,7 +39,6 @@ from pytest_memfail.calibration import (
     read_cases,
     shipped_cases,
 )
-from pytest_memfail.core import claim_of
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.offline.features import MEANINGS, features_of
 from pytest_memfail.judges.offline.index import Index
@@ -118,7 +117,7 @@ class Gatherer:
         """Add one fact of a case with a store, or with memories shown from it; `share` is the probability of each
         label.
         """
-        reading = read_claim(claim_of(case.evidence[at]))
+        reading = read_claim(case.evidence[at].claim)
         match = Match(reading, self._index_of(tuple(texts)))
         if shown is not None:
             match = Match(reading, self._index_of(tuple(shown)), is_shown=True, store=match)
@@ -175,12 +174,12 @@ def examples_of(cases: Sequence[Case], weight: float = 1.0, *, varied: bool = Fa
             few = rng.choice((1, 2, 4, 8))
         for at, label in enumerate(case.labels):
             share = shares_of(label)
-            replaces = bool(case.evidence[at].stale_values)  # its entries have an order
+            replaces = bool(case.evidence[at].claim.replaced)  # its entries have an order
             gatherer.add(case, store, share, at, weight * (AS_IS if varied and not replaces else 1.0))
             gatherer.add(case, store, share, at, weight, shown)
             if varied and not replaces:
                 gatherer.add(case, mixed, share, at, weight * (1 - AS_IS))
-            if varied and not case.evidence[at].taken_back:
+            if varied and not case.evidence[at].claim.has_ended:
                 gatherer.add(case, others, {"not_stored": 1.0}, at, weight * FOREIGN)
                 gatherer.add(case, others[:few], {"not_stored": 1.0}, at, weight * FOREIGN_FEW)
     return gatherer.examples()

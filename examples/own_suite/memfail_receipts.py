@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pytest_memfail.core import (
     NOT_RETRIEVED,
     NOT_STORED,
     OURS,
     AnswerKind,
+    Claim,
     Conversation,
     Fact,
     Found,
@@ -39,6 +41,13 @@ TASK = "receipts"
 ROWS = (("Harlow Bakery", "12.40", "14.20"), ("Pinewood Tools", "88.15", "81.85"), ("Cafe Mirabel", "7.05", "7.50"))
 
 
+@dataclass(frozen=True)
+class Amount:
+    """The gold value of a fact. A model as judge sees the field `value`, because it is among the fields of `Kind.gold`."""
+
+    value: str
+
+
 def load(request: SuiteRequest) -> Sequence[Task]:
     """Return the one task; the rows are in this file, so nothing is read."""
     facts: dict[str, Fact] = {}
@@ -51,13 +60,11 @@ def load(request: SuiteRequest) -> Sequence[Task]:
             facts[f"{name}-{when}"] = Fact(
                 id=f"{name}-{when}",
                 kind="amount",
-                task=TASK,
                 text=f"The receipt from {shop} is over {amount}.",
                 source=talk.text,
                 conversation_id=talk.id,
-                entity=shop,
-                value=amount,
-                stale_values=stale,
+                claim=Claim(owner=shop, replaced=stale),
+                gold=Amount(amount),
             )
         ask = f"How much did I pay at {shop}?"
         before, after = (
@@ -93,10 +100,10 @@ def load(request: SuiteRequest) -> Sequence[Task]:
 
 def find(fact: Fact, texts: Sequence[str]) -> Found:
     """Return whether a memory has the shop together with the amount, and no newer one has the old amount."""
-    shop, amount = str(fact.entity), str(fact.value)
+    shop, amount = str(fact.claim.owner), fact.gold.value
     places = [i for i, text in enumerate(texts) if shop.lower() in text.lower()]
     right = [i for i in places if amount in texts[i]]
-    old = [i for i in places if any(value in texts[i] for value in fact.stale_values)]
+    old = [i for i in places if any(value in texts[i] for value in fact.claim.replaced)]
     if right and (not old or max(right) >= max(old)):
         return Found(True, True, f"{amount} is there", (right[-1],))
     label = "old_amount" if old else None
@@ -108,7 +115,7 @@ def grade(question: Question, evidence: Sequence[Fact], reply: str) -> StageResu
     amounts = set(re.findall(r"\d+\.\d\d", reply))
     if amounts == set(question.gold):
         return StageResult("passed", "the amount is right")
-    stale = {value for fact in evidence for value in fact.stale_values}
+    stale = {value for fact in evidence for value in fact.claim.replaced}
     label = "old_amount" if amounts & stale else None
     return StageResult("failed", f"got {', '.join(sorted(amounts)) or 'no amount'}", missing=question.gold, label=label)
 

@@ -60,6 +60,6 @@ def _of(split: str, cases: Sequence[Case]) -> Balance:
         styles=Counter(case.style for case in cases for _ in case.labels),
         several=sum(len(label.accepted) > 1 for label in labels),
         with_details=sum(rows.values()),
-        named=sum(evidence.entity is not None for case in cases for evidence in case.evidence),
+        named=sum(evidence.claim.owner is not None for case in cases for evidence in case.evidence),
         entries=(sizes[0], sizes[len(sizes) // 2], sizes[-1]),
     )

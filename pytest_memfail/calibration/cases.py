@@ -16,6 +16,7 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     NOT_STORED,
     SUMMARY_ERROR,
+    Claim,
     Fact,
     Listing,
     Memory,
@@ -276,7 +277,7 @@ def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -
         task = task_of_row(line.task, row.row, protocol, path, number)
         questions, evidence = sorted(task.questions, key=lambda question: question.id), dict(task.evidence)
     if not line.wordings:
-        evidence = {name: replace(fact, details=(), endings=()) for name, fact in evidence.items()}
+        evidence = {name: _without_wordings(fact) for name, fact in evidence.items()}
     index = line.question_index or 0
     if index >= len(questions):
         raise RowError(file, number, "question_index", f"got {index}, expected 0 to {len(questions) - 1}")
@@ -303,6 +304,11 @@ def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -
     )
 
 
+def _without_wordings(fact: Fact) -> Fact:
+    parts = tuple(part for part in fact.claim.parts if not part.wordings)
+    return replace(fact, claim=replace(fact.claim, parts=parts, endings=()))
+
+
 def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[str, Fact]]:
     """Return the question about plain points, which asks for all of them, and their evidence."""
     try:
@@ -313,12 +319,13 @@ def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[st
         f"{row.id}:{i}": Fact(
             id=f"{row.id}:{i}",
             kind="point",
-            task=POINTS,
             text=point,
             source=point_row.source,
             conversation_id=row.id,
-            entity=None if point_row.owner.casefold() == "the user" else point_row.owner,
-            siblings=point_row.points[: i - 1] + point_row.points[i:],
+            claim=Claim(
+                owner=None if point_row.owner.casefold() == "the user" else point_row.owner,
+                siblings=point_row.points[: i - 1] + point_row.points[i:],
+            ),
         )
         for i, point in enumerate(point_row.points, 1)
     }

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pytest_memfail.calibration.cases import LABELS, OK, STYLES, Label
 from pytest_memfail.calibration.check import Judged
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Fact
 
 Z95: Final = 1.96
 BANDS: Final = (0.95, 0.9, 0.8, 0.7, 0.0)
@@ -176,10 +176,15 @@ def _kinds(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
     ]
 
 
+def _expected(fact: Fact) -> str:
+    """Return what is needed of a fact, as short as its gold value says it."""
+    return str(getattr(fact.gold, "value", None) or getattr(fact.gold, "needed", None) or fact.text)
+
+
 def _disagreements(judged: Sequence[Judged]) -> Iterable[dict[str, Any]]:
     for result in judged:
         case = result.case
-        expected = [" ".join(case.question.gold)] if case.is_of_question else [e.value or e.text for e in case.evidence]
+        expected = [" ".join(case.question.gold)] if case.is_of_question else list(map(_expected, case.evidence))
         rows = zip(
             expected,
             case.labels,

@@ -102,7 +102,7 @@ def planted_cases(tasks: Sequence[Task], seed: int = 42, every: int = 1) -> list
 def _of_task(task: Task, rng: random.Random, every: int) -> Iterator[Case]:
     texts = {c.id: c.text for store in task.stores for c in store.read_conversations()}
     memories = {id: Memory(text) for id, text in texts.items()}
-    pairs = [(q, task.evidence[e]) for q in task.questions if q.kind != "misleading" for e in q.evidence]
+    pairs = [(q, task.evidence[e]) for q in task.questions if not q.must_not_use for e in q.evidence]
     for question, fact in pairs[::every]:
         own = fact.conversation_id
         others = rng.sample([id for id in texts if id != own], min(SHOWN, len(texts) - 1))
@@ -130,7 +130,7 @@ def _of_task(task: Task, rng: random.Random, every: int) -> Iterator[Case]:
 
 def _stated_elsewhere(fact: Fact, texts: Mapping[str, str]) -> bool:
     """Return whether another conversation states the same, so that damage to one of them loses nothing."""
-    parts = fact.anchors or ((fact.preference,) if fact.preference else ())
+    parts = fact.gold.anchors if fact.kind == "link" else [fact.gold.preference] if fact.kind == "preference" else []
     others = (text.casefold() for id, text in texts.items() if id != fact.conversation_id)
     return bool(parts) and any(all(part.casefold() in text for part in parts) for text in others)
 
@@ -149,10 +149,10 @@ def _condition_dropped(evidence: Fact, question: Question, text: str) -> str | N
     Also remove sentences that refer back to it: "It is in those hours that ..." states a condition too.
     """
     sentences = SENTENCE.split(text)
-    name = _words(evidence.entity)
-    behavior = _words(evidence.behavior) - name
-    alone = _words(evidence.condition) - behavior - name
-    places = question.metadata.get("rule_sentences") or {}
+    name = _words(evidence.claim.owner)
+    behavior = _words(evidence.gold.behavior) - name
+    alone = _words(evidence.gold.condition) - behavior - name
+    places = question.keys.get("rule_sentences") or {}
     at = places.get("behavior", _best(sentences, behavior, alone))
     gone = {places[part] for part in places if part != "behavior"}
     if not places and _words(sentences[at]) & alone:
@@ -189,11 +189,11 @@ def _before_condition(sentence: str, behavior: set[str], alone: set[str]) -> str
 
 def _exclusivity_dropped(evidence: Fact, question: Question, text: str) -> str | None:
     """Remove "only" from the rule's sentence, if the answer depends on it and nothing else states it."""
-    if question.metadata.get("condition_met") != "no" or OTHERWISE.search(text):
+    if question.keys.get("condition_met") != "no" or OTHERWISE.search(text):
         return None
     sentences = SENTENCE.split(text)
-    at = _best(sentences, _words(evidence.behavior) | _words(evidence.condition))
-    alone = _words(evidence.condition) - _words(evidence.behavior)
+    at = _best(sentences, _words(evidence.gold.behavior) | _words(evidence.gold.condition))
+    alone = _words(evidence.gold.condition) - _words(evidence.gold.behavior)
     if len(_words(sentences[at]) & alone) < LEAST * len(alone):
         return None  # its "only" refers to something else
     without = ONLY.sub("", sentences[at])
@@ -204,12 +204,12 @@ def _exclusivity_dropped(evidence: Fact, question: Question, text: str) -> str |
 def _condition_inverted(evidence: Fact, question: Question, text: str) -> str | None:
     """Turn before into after, and so on, in the sentence that connects condition and behaviour."""
     sentences = SENTENCE.split(text)
-    name = _words(evidence.entity)
-    behavior = _words(evidence.behavior) - name
-    wanted = (behavior | _words(evidence.condition)) - name
-    places = set((question.metadata.get("rule_sentences") or {}).values())
+    name = _words(evidence.claim.owner)
+    behavior = _words(evidence.gold.behavior) - name
+    wanted = (behavior | _words(evidence.gold.condition)) - name
+    places = set((question.keys.get("rule_sentences") or {}).values())
     tying = [s if i in places or _words(s) & behavior else "" for i, s in enumerate(sentences)]
-    stated = (evidence.condition or "").casefold()
+    stated = evidence.gold.condition.casefold()
     for pair in OPPOSITES:
         for old, new in (pair, pair[::-1]):
             word = re.compile(rf"\b{old}\b", re.IGNORECASE)
@@ -222,9 +222,9 @@ def _condition_inverted(evidence: Fact, question: Question, text: str) -> str | 
 
 def _number_changed(evidence: Fact, question: Question, text: str) -> str | None:
     """Change every number of the fact."""
-    gold = (evidence.condition if evidence.kind == "rule" else evidence.value) or ""
-    if evidence.kind == "persona" and evidence.details:
-        gold = ". ".join(detail.wordings[0] for detail in evidence.details)  # the answer may state more than is needed
+    gold = evidence.gold.condition if evidence.kind == "rule" else evidence.gold.needed
+    if evidence.kind == "persona" and evidence.claim.listed:
+        gold = ". ".join(detail.text for detail in evidence.claim.listed)  # the answer may state more than is needed
     wanted = {_value(match) for match in NUMBER.finditer(gold) if not SCALE.search(gold[: match.start()])}
     if any(IN_WORDS[number].search(text) for number in wanted & IN_WORDS.keys()):
         return None
@@ -249,27 +249,27 @@ def _thing_exchanged(evidence: Fact, question: Question, text: str) -> str | Non
 def _things(evidence: Fact, question: Question, text: str) -> set[str]:
     """Return the objects that the fact cannot be stated without."""
     if evidence.kind == "rule":
-        match = DONE_TO.match(evidence.behavior or "")
+        match = DONE_TO.match(evidence.gold.behavior)
         if match is None or not (match["whose"] or match["thing"].endswith("s")):
             return set()
         sentences = SENTENCE.split(text)
-        places = question.metadata.get("rule_sentences") or {}
-        at = places.get("behavior", _best(sentences, _words(evidence.behavior), _words(evidence.condition)))
+        places = question.keys.get("rule_sentences") or {}
+        at = places.get("behavior", _best(sentences, _words(evidence.gold.behavior), _words(evidence.gold.condition)))
         thing = _stem(match["thing"].casefold())
         return {thing} if thing in _words(sentences[at]) else set()  # elsewhere the behaviour is stated without it
     if evidence.kind == "persona":
-        parts = [detail.wordings[0] for detail in evidence.details] or list(evidence.telling)
+        parts = [detail.text for detail in evidence.claim.listed]
     else:
-        parts = [evidence.preference or ""] if evidence.kind == "preference" else list(evidence.anchors[-1:])
+        parts = [evidence.gold.preference if evidence.kind == "preference" else evidence.gold.anchors[-1]]
     last = [WORD.findall(part)[-1] for part in parts if WORD.search(part)]
     return {_stem(word) for word in last if word.islower() and word.isalpha() and len(word) > 3}
 
 
 def _given_to_another(evidence: Fact, question: Question, text: str) -> str | None:
     """Replace the entity's name by somebody else's."""
-    if not evidence.entity:
+    if not evidence.claim.owner:
         return None
-    for part in evidence.entity.split():
+    for part in evidence.claim.owner.split():
         if part.casefold() not in TITLES:
             text = re.sub(rf"\b{re.escape(part)}\b", STRANGER, text)
     return re.sub(rf"{STRANGER} {STRANGER}", STRANGER, text)
@@ -277,13 +277,11 @@ def _given_to_another(evidence: Fact, question: Question, text: str) -> str | No
 
 def _answer_dropped(evidence: Fact, question: Question, text: str) -> str | None:
     """Remove the sentences that state what the question needs."""
-    if not evidence.value:
-        return None
     sentences = SENTENCE.split(text)
-    first = [detail.wordings[0].casefold() for detail in evidence.details]
+    first = [detail.text.casefold() for detail in evidence.claim.listed]
     gone = {i for i, sentence in enumerate(sentences) if any(wording in sentence.casefold() for wording in first)}
     if not gone:
-        asked = _words(evidence.value) - _words(evidence.entity)
+        asked = _words(evidence.gold.needed) - _words(evidence.claim.owner)
         most = len(_words(sentences[_best(sentences, asked)]) & asked)
         gone = {i for i, sentence in enumerate(sentences) if len(_words(sentence) & asked) >= min(2, most)}
     return " ".join(sentence for i, sentence in enumerate(sentences) if i not in gone)
@@ -291,13 +289,13 @@ def _answer_dropped(evidence: Fact, question: Question, text: str) -> str | None
 
 def _generalised(evidence: Fact, question: Question, text: str) -> str | None:
     """Replace the preference by its category."""
-    category = str(question.metadata.get("category", "such things"))
-    return re.sub(rf"\b{re.escape(evidence.preference or '')}(?:s|ing)?\b", category, text, flags=re.IGNORECASE)
+    category = str(question.keys.get("category", "such things"))
+    return re.sub(rf"\b{re.escape(evidence.gold.preference)}(?:s|ing)?\b", category, text, flags=re.IGNORECASE)
 
 
 def _disliked(evidence: Fact, question: Question, text: str) -> str:
     """Store the preference as a dislike."""
-    return f"The user can't stand {evidence.preference}."
+    return f"The user can't stand {evidence.gold.preference}."
 
 
 def _reversed(evidence: Fact, question: Question, text: str) -> str | None:
@@ -322,7 +320,7 @@ def _end_lost(evidence: Fact, question: Question, text: str) -> str | None:
 def _ends(evidence: Fact, text: str) -> tuple[tuple[int, str], tuple[int, str]] | None:
     """Return the link's anchors with their positions, the earlier first."""
     low = text.casefold()
-    places = sorted((low.find(anchor.casefold()), anchor) for anchor in evidence.anchors)
+    places = sorted((low.find(anchor.casefold()), anchor) for anchor in evidence.gold.anchors)
     if len(places) != 2 or places[0][0] < 0 or places[1][0] < places[0][0] + len(places[0][1]):
         return None
     return places[0], places[1]

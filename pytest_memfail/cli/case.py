@@ -187,7 +187,7 @@ def _of_question(
         ],
         "k": question.k,
     }
-    if user := next((fact.user for fact in evidence.values() if fact.user), None):
+    if user := next((fact.claim.user for fact in evidence.values() if fact.claim.user), None):
         case["user"] = user
     return case, notes
 
@@ -200,8 +200,8 @@ def _wanted(fact: FactVerdict, evidence: Fact | None) -> dict[str, Any]:
     said = fact.source.casefold()
     found: dict[str, Any] = {"details": [[one] for one in fact.missing if one.strip() and one.casefold() in said]}
     if evidence is not None:
-        found = {"entity": evidence.entity, **found, "forbidden": list(evidence.stale_values)}
-        found["details"] = found["details"] or [list(detail.wordings) for detail in evidence.details]
+        found = {"entity": evidence.claim.owner, **found, "forbidden": list(evidence.claim.replaced)}
+        found["details"] = found["details"] or [list(detail.wordings) for detail in evidence.claim.listed]
     return {name: value for name, value in found.items() if value}
 
 

@@ -236,7 +236,7 @@ def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
     case = found[0]
     for at, evidence in enumerate(case.evidence):
         label, predicted = case.labels[at], judged.predictions[at]
-        print(f"fact {at + 1}: {evidence.text if len(evidence.text) < 200 else evidence.asked or evidence.id}")
+        print(f"fact {at + 1}: {evidence.text if len(evidence.text) < 200 else case.question.text}")
         print(f"  label {label.label}, judged {predicted} ({judged.confidences[at]:.2f}): {judged.reasons[at]}")
         store, shown = ([memory.text for memory in some] for some in (case.listing.memories, case.shown))
         for place, texts in (("store", None), ("shown", shown)):

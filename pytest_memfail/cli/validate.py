@@ -71,7 +71,6 @@ def _suite(name: str | None, folder: Path) -> Suite | None:
 
 def _unread(folder: Path, suite: Suite | None) -> list[str]:
     """Return a warning if there are facts that the offline judge cannot read."""
-    from pytest_memfail.core import claim_of
     from pytest_memfail.judges import is_foreign
 
     decided = (
@@ -80,7 +79,7 @@ def _unread(folder: Path, suite: Suite | None) -> list[str]:
     if suite is not None and len(decided) == len(suite.kinds):
         return []
     facts = [fact for task in _tasks(folder, suite) for fact in task.evidence.values() if fact.kind not in decided]
-    unread = [fact for fact in facts if is_foreign(claim_of(fact))]
+    unread = [fact for fact in facts if is_foreign(fact.claim)]
     if not unread:
         return []
     return [

@@ -1,7 +1,7 @@
 from .claim import (
     Claim as Claim,
     Part as Part,
-    claim_of as claim_of,
+    PartRole as PartRole,
 )
 from .doubts import (
     Doubt as Doubt,
@@ -48,7 +48,6 @@ from .files import (
 from .model import (
     MAX_K as MAX_K,
     Conversation as Conversation,
-    Detail as Detail,
     Fact as Fact,
     Ingest as Ingest,
     Listing as Listing,
@@ -94,7 +93,6 @@ from .suite import (
     OURS as OURS,
     AnswerKind as AnswerKind,
     Asker as Asker,
-    FactField as FactField,
     Folders as Folders,
     Found as Found,
     Kind as Kind,

@@ -106,10 +106,11 @@ def is_listed(memory: Memory, listing: Listing) -> bool:
 
 def wrong_times(fact: Fact, listing: Listing) -> str | None:
     """Return how the times of entries order a fact's earlier and current state wrongly; None if they do not, or have none."""
-    if not fact.is_dated or fact.earlier is None:
+    claim = fact.claim
+    if not claim.is_dated or claim.earlier is None:
         return None
-    old = _last(listing, fact.earlier, fact.stale_values, fact.source)
-    new = _last(listing, fact.source, (fact.value,) if fact.value else (), fact.earlier)
+    old = _last(listing, claim.earlier, claim.replaced, fact.source)
+    new = _last(listing, fact.source, () if claim.has_ended else claim.texts("core"), claim.earlier)
     if old is None or new is None or new[0] > old[0]:
         return None
     return f"its times put the earlier state last: {old[1]} for the earlier, {new[1]} for the current one"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal
 
+from pytest_memfail.core.claim import TEXT_ALONE, Claim, Part
 from pytest_memfail.core.taxonomy import STAGES
 
 Role = Literal["user", "assistant", "system"]
@@ -65,76 +66,33 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Detail:
-    """A detail that must survive in memory, and the wordings that keep it; the first is the source's own."""
-
-    wordings: tuple[str, ...]
-    part: str = "detail"
-    """The part it belongs to: behavior, condition, exclusivity, preference, anchor, detail."""
-    vaguer: tuple[str, ...] = ()
-    """Wordings that mention the detail but lose its specifics: a memory with only these generalises it."""
-
-
-FactKind = str
-"""The name of a `Kind`: of MemFail (`suites/memfail/kinds.py`), which any task may use, or of the suite."""
-
-
-@dataclass(frozen=True, slots=True)
 class Fact:
-    """One expected fact of a question, with the structured gold data that a judge may use."""
+    """One expected fact of a question."""
 
     id: str
-    kind: FactKind
-    task: str
+    kind: str
+    """The name of a `Kind` of the fact's suite, or of MemFail."""
     text: str
     """The fact in words."""
     source: str
     """Everything that its conversation states. Only stated information can be lost."""
     conversation_id: str
-    entity: str | None = None
-    behavior: str | None = None
-    condition: str | None = None
-    preference: str | None = None
-    category: str | None = None
-    """The category of the row's preferences, which the question names."""
-    siblings: tuple[str, ...] = ()
-    """The other preferences or links of the row, verbatim; a memory may describe one of them instead."""
-    anchors: tuple[str, ...] = ()
-    value: str | None = None
-    """The value that the question needs (for a direct persona question, its gold answer)."""
-    asked: str | None = None
-    """The question, if it decides which part of the fact matters (persona); a misleading one borrows a trait."""
-    telling: tuple[str, ...] = ()
-    """Sentences of the source that carry the answer (persona). For a misleading question: those that would answer it if
-    it were about this entity. Empty if the row marks none."""
-    stale_values: tuple[str, ...] = ()
-    """Values that were replaced or retracted."""
-    decoys: tuple[str, ...] = ()
-    """Later statements that look like an update but are not."""
-    subject: str | None = None
-    """The attribute of the entity: "where Ilse keeps her spare key"."""
-    earlier: str | None = None
-    """The earlier statement that no longer holds."""
-    is_dated: bool = False
-    """Whether it was told on a later day than the earlier statement, each with its time."""
-    taken_back: bool = False
-    """Whether the fact is only that an earlier state has ended; a system may store that, or nothing."""
-    endings: tuple[str, ...] = ()
-    """Wordings that state the end of a retracted state; none of them has to be stored."""
-    details: tuple[Detail, ...] = ()
-    """Curated details of our own rows; empty for published rows."""
+    claim: Claim = TEXT_ALONE
+    """What a judge looks for; by default the text, stated by the source."""
+    gold: Any = None
+    """The suite's own frozen value. Its finders read it, and prompts show the fields that the kind names (`Kind.gold`)."""
     history: tuple[str, ...] = ()
     """Ids of other relevant conversations; a sample that keeps the fact keeps them."""
-    is_composed: bool = False
-    """Whether several statements each contain a part of the fact; the paper then checks the parts."""
-    importance: float = 1.0
     is_distractor: bool = False
-    user: str | None = None
-    """The user's name, if known: memories may name the user, who says only "I"."""
+    """Whether the store must not hold it."""
 
-
-QuestionKind = str
-"""The name of an `AnswerKind`: of MemFail, which any task may use, or of the suite."""
+    def __post_init__(self) -> None:
+        """Complete the claim by the text and the source."""
+        claim = self.claim
+        if not (claim.parts and claim.source):
+            parts = claim.parts or (Part(self.text),)
+            claim = replace(claim, parts=parts, source=claim.source or self.source or self.text)
+            object.__setattr__(self, "claim", claim)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,22 +108,20 @@ class Question:
     gold: tuple[str, ...]
     evidence: tuple[str, ...]
     """Ids of the expected facts, in the row's order."""
-    kind: QuestionKind
+    kind: str
+    """The name of an `AnswerKind` of the question's suite, or of MemFail."""
     options: tuple[str, ...] = ()
     correct_option: str | None = None
     k: int | None = None
     """The row's own top-k; None for the run's."""
     answer_format: Literal["text", "letter"] = "text"
-    phase: str | None = None
-    pair_id: str | None = None
     file: str = ""
     line: int = 1
     """The 1-based line in `file` on which the row starts."""
     place: str = ""
     """The question's place in a row with several questions, such as `questions.17`."""
     stratum: str = ""
-    """The group that a balanced sample draws from (yes/no, N, hops, direct/misleading)."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """The group that a balanced sample draws from, such as the number of hops."""
     part: str = ""
     """The part of the task that the question counts in; empty for a task without parts."""
     stages: tuple[str, ...] = STAGES
@@ -179,9 +135,11 @@ class Question:
     cluster: str = ""
     """Paired tests treat questions of one cluster as dependent; empty: the questions of a row."""
     keys: Mapping[str, Any] = field(default_factory=dict)
-    """Data for the suite's graders in addition to the gold answers."""
+    """The suite's own data about the question, in addition to the gold answers; a prompt shows what the kind names."""
     weight: float = 1.0
     """The question's weight in a weighted measure of its suite."""
+    must_not_use: bool = False
+    """Whether a right answer uses none of the facts; it passes vacuously if they were not stored, or not retrieved."""
     is_independent: bool = False
     """Whether retrieval and answer are judged, recorded and credited even if a fact failed."""
     of_additions: bool = False

@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeVar, get_args
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from pytest_memfail.core.errors import UsageError
 from pytest_memfail.core.model import Fact, Question, Task
@@ -96,28 +96,6 @@ Ask = Callable[[Asker, Question, Sequence[Fact], str], Awaitable[StageResult]]
 """`ask(asker, question, evidence, reply)`: grade an answer with several model calls."""
 
 
-FactField = Literal[
-    "entity",
-    "behavior",
-    "condition",
-    "preference",
-    "anchors",
-    "fact",
-    "needed",
-    "value",
-    "about",
-    "replaced",
-    "taken_back",
-    "said_before",
-    "said",
-    "must_keep",
-    "question",
-]
-"""The fields of a fact that a prompt can show; `needed` is the value if one answer needs only a part of the fact."""
-AnswerField = Literal["gold", "entity", "said", "distractor", "facts", "replaced", "values"]
-"""The fields of a question and its facts that a prompt can show beside a reply."""
-
-
 @dataclass(frozen=True, slots=True)
 class Staged:
     """Criteria for a model that is asked about each stage in a separate call: the full text per stage."""
@@ -129,7 +107,7 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one kind of evidence is judged. Raises `ValueError` for a field that no prompt can show."""
+    """How one kind of fact is judged."""
 
     present: str
     """When a fact counts as stored: criteria for a model as judge, in our words."""
@@ -143,8 +121,9 @@ class Kind:
     """Whether a model also says if a replaced state is listed as current."""
     offline: Literal["decides", "estimates", "never"] = "decides"
     """How reliable the offline judge's result is; an estimate confirms nothing and is left out of a paper's measures."""
-    gold: tuple[FactField, ...] = ("fact", "value", "replaced", "taken_back", "said", "question")
-    """The fields of the fact that a model sees, if the evidence has them."""
+    gold: tuple[str, ...] = ("fact", "value", "replaced", "taken_back", "said", "question")
+    """What a model sees of the fact, if it has it, in this order: `entity`, `fact`, `replaced`, `taken_back`, `said_before`,
+    `said`, `must_keep`, `question` (last, where there is one), and any field of its gold value, by its name."""
     labels: tuple[str, ...] = ()
     """Labels that a model may give when the fact cannot be recovered from the memories shown."""
     unfaithful: str | None = None
@@ -162,14 +141,10 @@ class Kind:
     paper_composed: Staged | None = None
     """The published criteria of a fact composed of several statements, if they differ."""
 
-    def __post_init__(self) -> None:
-        """Check the names of the fields shown."""
-        _check_fields(self.gold, FactField)
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerKind:
-    """How one kind of question is graded. Raises `ValueError` for a field that no prompt can show."""
+    """How one kind of question is graded."""
 
     right: str
     """When a reply is right: criteria for a model as judge; empty if no model is ever needed."""
@@ -180,20 +155,11 @@ class AnswerKind:
     """Whether the reply counts even if a memory stage failed."""
     ask: Ask | None = None
     """Grades the answers that `grade` leaves open, instead of one call with `right`."""
-    gold: tuple[AnswerField, ...] = ("gold", "facts", "replaced", "values")
-    """The fields that a model sees beside the reply."""
+    gold: tuple[str, ...] = ("gold", "facts", "replaced", "values")
+    """What a model sees beside the reply, in this order: `gold`, `entity`, `said`, `facts`, `replaced`, `values`, and any of
+    the question's keys."""
     lead: str = "right: "
     """Text before the criterion in a prompt."""
-
-    def __post_init__(self) -> None:
-        """Check the names of the fields shown."""
-        _check_fields(self.gold, AnswerField)
-
-
-def _check_fields(given: Sequence[str], fields: object) -> None:
-    known = get_args(fields)
-    if unknown := [name for name in given if name not in known]:
-        raise ValueError(f"gold: got {', '.join(unknown)}, expected names among {', '.join(known)}")
 
 
 Unit = Literal["share", "percent", "count"]

@@ -142,7 +142,7 @@ class Verdict:
     facts: tuple[FactVerdict, ...] = ()
     answer: StageResult = UNREACHED
     vacuous: bool = False
-    """Passed only because there was nothing to misuse: the essay of a misleading question, or a retracted state."""
+    """Passed only because there was nothing to misuse: the facts of a question that must not use them, or a retracted state."""
     credited: bool | None = None
     """Whether the answer is right, even if a fact failed; False for a trivial pass, None if that was not judged."""
     label: str | None = None
@@ -185,7 +185,7 @@ def question_verdict(
     facts: Sequence[FactVerdict],
     answer: StageResult,
     *,
-    misleading: bool = False,
+    must_not_use: bool = False,
     credited: bool | None = None,
     passed_before: bool | None = None,
     keeps_answer: bool = False,
@@ -194,8 +194,8 @@ def question_verdict(
     """Return the verdict of a question: the worst of its facts, then the answer stage.
 
     A question passes vacuously if it is only about retracted states and memory holds nothing about them: a
-    system that deletes looks the same as one that never stored. A misleading question passes vacuously if its expected
-    essay was not stored or not retrieved: the model could not misuse what it did not see. A summary error stays one.
+    system that deletes looks the same as one that never stored. A question whose answer must not use its facts passes vacuously if
+    one was not stored or not retrieved: the model could not misuse what it did not see. A summary error stays one.
 
     `passed_before` says whether the same was answered right before something changed; None if that was not asked. A
     right answer after a wrong one is a trivial pass: it proves nothing (MEME, section 4.1). With `keeps_answer` the
@@ -203,7 +203,7 @@ def question_verdict(
     must not hold; they say nothing about whether memory held the others.
     """
     name, label, vacuous = worst(fact.verdict for fact in facts), None, False
-    if misleading and name in (NOT_STORED, NOT_RETRIEVED):
+    if must_not_use and name in (NOT_STORED, NOT_RETRIEVED):
         name, kept, vacuous = CORRECT, UNREACHED, True
     elif facts and all(fact.vacuous for fact in facts):
         name, kept, vacuous = CORRECT, answer if keeps_answer else UNREACHED, True

@@ -145,7 +145,7 @@ class Grader:
         verdict = question_verdict(
             facts,
             answer,
-            misleading=question.kind == "misleading",
+            must_not_use=question.must_not_use,
             credited=credited,
             passed_before=before,
             keeps_answer=question.is_independent,

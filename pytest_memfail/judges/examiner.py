@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from pytest_memfail.core import Detail, Listing, Memory
+from pytest_memfail.core import Listing, Memory, Part
 from pytest_memfail.judges import prompts
 from pytest_memfail.judges.prompts import Entry, Messages
 from pytest_memfail.judges.rank import Ranking
@@ -60,7 +60,7 @@ class Examiner:
         stage: str,
         source: str,
         store: Listing,
-        must_keep: Collection[Detail] = (),
+        must_keep: Collection[Part] = (),
     ) -> E:
         """Return the model's reply about a store's entries, showing those closest to the source first."""
 
@@ -81,7 +81,7 @@ class Examiner:
         source: str,
         shown: Sequence[Memory],
         labels: Collection[str] = (),
-        must_keep: Collection[Detail] = (),
+        must_keep: Collection[Part] = (),
     ) -> E:
         """Return the model's reply about the memories shown to a question."""
 
@@ -97,7 +97,7 @@ class Examiner:
         stage: str,
         shown: Iterable[int],
         labels: Collection[str] = (),
-        must_keep: Collection[Detail] = (),
+        must_keep: Collection[Part] = (),
     ) -> R:
         """Return the model's reply; ask once more if it is inconsistent.
 
@@ -176,7 +176,7 @@ class Examiner:
         closest: Callable[[], list[int]],
         store: Listing | None = None,
         labels: Collection[str] = (),
-        must_keep: Collection[Detail] = (),
+        must_keep: Collection[Part] = (),
     ) -> E:
         """Check the closest entries; before declaring anything lost, check all of them."""
         near: list[Entry] = []
@@ -211,7 +211,7 @@ class Examiner:
         near: Sequence[Entry],
         store: Listing | None,
         labels: Collection[str],
-        must_keep: Collection[Detail],
+        must_keep: Collection[Part],
     ) -> E:
         """Check all batches until one passes; else check the entries they named together, as a fact may span
         several.

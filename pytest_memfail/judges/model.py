@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import (
     AnswerKind,
-    Detail,
     Fact,
     Kind,
     Listing,
@@ -162,7 +161,7 @@ class ModelJudge:
         """Judge whether the fact can be recovered from the memories shown alone."""
         if not shown:
             return _nothing("no memory was shown", evidence)
-        if evidence.taken_back:
+        if evidence.claim.has_ended:
             return await self._end_shown(evidence, shown)
         if self.protocol == "ours" and (stated := _stated(evidence, shown)) is not None:
             return stated
@@ -176,7 +175,7 @@ class ModelJudge:
             _closest_to(evidence, kind),
             shown,
             kind.labels,
-            _must_keep(evidence, kind),
+            prompts.must_keep(evidence, kind),
         )
         label = reply.label if isinstance(reply, LabelledRetrieval) and not reply.recoverable else None
         return replace(_result(reply, passed=reply.recoverable), label=label)
@@ -190,7 +189,7 @@ class ModelJudge:
             "retrieval",
             evidence.source or evidence.text,
             shown,
-            must_keep=_must_keep(evidence, kind),
+            must_keep=prompts.must_keep(evidence, kind),
         )
         if not reply.present and not reply.outdated:
             return _nothing(one_line(reply.reason), evidence)
@@ -290,12 +289,12 @@ class ModelJudge:
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
 
     async def _kept(self, evidence: Fact, store: Listing) -> _Kept:
-        if not self._suite_kinds.kind(evidence).needed or not (evidence.value or evidence.telling):
+        if not self._suite_kinds.kind(evidence).needed or not prompts.fact_field(evidence, "needed"):
             return await self._stored(evidence, store)
         # check an essay once for all its questions; the needs of one answer matter only if something is lost
-        essay = await self._stored(replace(evidence, value=None, telling=(), details=()), store)
+        essay = await self._stored(replace(evidence, gold=None, claim=replace(evidence.claim, parts=())), store)
         # (curated details decide by themselves)
-        if not essay.present or (essay.faithful and not essay.reported and not evidence.details):
+        if not essay.present or (essay.faithful and not essay.reported and not evidence.claim.listed):
             return essay
         needed = await self._check_store("summary", FaithfulReply, _shareable(evidence), store)
         missing = () if needed.faithful else tuple(map(one_line, needed.missing))
@@ -315,8 +314,8 @@ class ModelJudge:
         missing, reported = ((), lost) if reply.passed else (lost, ())
         label = None
         if isinstance(reply, StateReply) and reply.outdated and not reply.passed:
-            label = kind.still_held if evidence.taken_back else "stale_value"
-        is_gone = evidence.taken_back and not reply.present and label is None
+            label = kind.still_held if evidence.claim.has_ended else "stale_value"
+        is_gone = evidence.claim.has_ended and not reply.present and label is None
         return _Kept(
             reply.present, reply.passed, one_line(reply.reason), _places(reply), missing, reported, label, is_gone
         )
@@ -327,7 +326,7 @@ class ModelJudge:
         Entries that keep the fact in the store also keep it when shown, so no call is needed. States that replace one
         another are the exception, because other memories shown may contradict.
         """
-        if self.protocol == "paper" or evidence.stale_values:
+        if self.protocol == "paper" or evidence.claim.replaced:
             return None
         for texts in sorted(self._supports.get(evidence, ())):
             ranks = [rank_of(Memory(text), shown) for text in texts]
@@ -346,7 +345,7 @@ class ModelJudge:
                 "summary" if check == "summary" else "storage",
                 _closest_to(evidence, kind),
                 store,
-                _must_keep(evidence, kind),
+                prompts.must_keep(evidence, kind),
             )
 
         return await _shared(self._checks.setdefault(store, {}), (check, evidence), run)
@@ -376,16 +375,11 @@ def _closest_to(evidence: Fact, kind: Kind) -> str:
     return evidence.source or evidence.text if "said" in kind.gold else evidence.text
 
 
-def _must_keep(evidence: Fact, kind: Kind) -> tuple[Detail, ...]:
-    """Return the details that decide, if the model is told of them."""
-    return evidence.details if "must_keep" in kind.gold else ()
-
-
 def _shareable(evidence: Fact) -> Fact:
     """Return the evidence without the fields that no prompt contains, so that questions about the same text share a
     check.
     """
-    return replace(evidence, id="", conversation_id="", asked=None, importance=1.0)
+    return replace(evidence, id="", conversation_id="", claim=replace(evidence.claim, parts=evidence.claim.listed))
 
 
 def _places(reply: EntriesReply) -> tuple[int, ...]:
@@ -395,7 +389,7 @@ def _places(reply: EntriesReply) -> tuple[int, ...]:
 
 def _stated(evidence: Fact, memories: Sequence[Memory]) -> StageResult | None:
     """Return that an entry states the fact word for word; None if none does, or if another state may be stored too."""
-    if evidence.stale_values or evidence.taken_back:
+    if evidence.claim.replaced or evidence.claim.has_ended:
         return None
     if (at := stated_at(evidence.text, memories)) is not None:
         return StageResult("passed", f"entry {at + 1} states it word for word", (at,))
@@ -407,7 +401,7 @@ def _stated(evidence: Fact, memories: Sequence[Memory]) -> StageResult | None:
 
 def _nothing(reason: str, evidence: Fact) -> StageResult:
     """Return the result if no entry mentions the fact: passed for a retracted state, otherwise failed."""
-    if evidence.taken_back:
+    if evidence.claim.has_ended:
         return StageResult("passed", reason, vacuous=True)
     return StageResult("failed", reason, missing=(evidence.text,))
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from pytest_memfail.core import AnswerKind, Fact, FactField, Kind, Memory, Question, Staged
+from pytest_memfail.core import AnswerKind, Fact, JudgeError, Kind, Memory, Part, Question, Staged
 
 Protocol = Literal["ours", "paper"]
 Check = Literal["stored", "storage", "summary", "retrieval"]
@@ -113,23 +113,16 @@ def _labelled(shape: str, labels: Sequence[str]) -> str:
 
 def asks_outdated(evidence: Fact, kind: Kind) -> bool:
     """Return whether the check of the store also asks for a replaced state that stands as if it held."""
-    return kind.outdated or evidence.taken_back
+    return kind.outdated or evidence.claim.has_ended
 
 
 def about_answer(question: Question, evidence: Sequence[Fact], reply: str, kind: AnswerKind) -> Messages:
     """Return the prompt of the answer stage: does the reply use the facts correctly?"""
-    fields: dict[str, Any] = {
-        "gold": list(question.gold),
-        "entity": next((e.entity for e in evidence if e.entity), None),
-        "said": "\n".join(e.source for e in evidence),
-        "distractor": question.metadata.get("distractor"),
-        "facts": [e.text for e in evidence],
-        "replaced": [old for e in evidence for old in e.stale_values],
-        "values": [e.value for e in evidence if e.value],
-    }
     facts = {"check": "answer", "kind": question.kind, "question": question.text}
     facts |= {
-        name: value for name, value in fields.items() if name in kind.gold and (value or name not in _ONLY_IF_GIVEN)
+        name: value
+        for name in kind.gold
+        if (value := _answer_field(question, evidence, name)) or name not in ("replaced", "values")
     }
     criteria, shape = f"{kind.lead}{kind.right}", _SHAPES["answer"]
     if kind.labels:
@@ -138,7 +131,26 @@ def about_answer(question: Question, evidence: Sequence[Fact], reply: str, kind:
     return _messages(_block("facts", [_value(facts)]), _block("reply", [_value(reply)]), criteria, shape)
 
 
-_ONLY_IF_GIVEN: Final = ("replaced", "values")
+def _answer_field(question: Question, evidence: Sequence[Fact], name: str) -> Any:
+    """Return what `AnswerKind.gold` names. Raise `JudgeError` for a name that is no field, and no key of the question."""
+    match name:
+        case "gold":
+            return list(question.gold)
+        case "entity":
+            return next((fact.claim.owner for fact in evidence if fact.claim.owner), None)
+        case "said":
+            return "\n".join(fact.source for fact in evidence)
+        case "facts":
+            return [fact.text for fact in evidence]
+        case "replaced":
+            return [old for fact in evidence for old in fact.claim.replaced]
+        case "values":
+            return [value for fact in evidence if (value := getattr(fact.gold, "value", None))]
+    if name not in question.keys:
+        raise JudgeError(
+            f"questions of the kind {question.kind!r} show {name!r} to a model, but {question.id} has no such key"
+        )
+    return question.keys[name]
 
 
 def about_material(criteria: str, material: Mapping[str, Sequence[str]]) -> Messages:
@@ -170,13 +182,13 @@ def _messages(*parts: str) -> Messages:
 
 def staged_criteria(evidence: Fact, kind: Kind, protocol: Protocol) -> Staged | None:
     """Return the published criteria of a fact if each of its stages is a call of its own, else None."""
-    if protocol != "paper" or evidence.taken_back:
+    if protocol != "paper" or evidence.claim.has_ended:
         return None
     return _published(evidence, kind)
 
 
 def _published(evidence: Fact, kind: Kind) -> Staged | None:
-    return kind.paper_composed if evidence.is_composed and kind.paper_composed else kind.paper
+    return kind.paper_composed if evidence.claim.is_composed and kind.paper_composed else kind.paper
 
 
 def _criteria(check: Check, evidence: Fact, kind: Kind, protocol: Protocol) -> str:
@@ -188,42 +200,56 @@ def _criteria(check: Check, evidence: Fact, kind: Kind, protocol: Protocol) -> s
         if asks_outdated(evidence, kind):
             lines.append(_OUTDATED)
         lines += [kind.note] if kind.note else []
-        lines += [_TAKEN_BACK] if evidence.taken_back else []
+        lines += [_TAKEN_BACK] if evidence.claim.has_ended else []
     elif check == "summary":
         lines = [f"faithful: {kind.needed}" if published is None else published.summary]
     elif published is not None:
         lines = [published.retrieval]
     else:
-        is_partial = bool(kind.needed and _needed(evidence))
+        is_partial = bool(kind.needed and fact_field(evidence, "needed"))
         lines = [f"recoverable: {kind.needed_recoverable if is_partial else kind.recoverable}"]
-    return "\n".join([*lines, _MUST_KEEP] if evidence.details and "must_keep" in kind.gold else lines)
+    return "\n".join([*lines, _MUST_KEEP] if must_keep(evidence, kind) else lines)
 
 
 def _fact(evidence: Fact, kind: Kind, protocol: Protocol) -> dict[str, Any]:
-    """Return what a prompt shows of the fact, without empty or repeated fields."""
-    fields: dict[FactField, Any] = {
-        "entity": evidence.entity,
-        "behavior": evidence.behavior,
-        "condition": evidence.condition,
-        "preference": evidence.preference,
-        "anchors": list(evidence.anchors),
-        "fact": evidence.text if evidence.text != evidence.source else None,
-        "needed": _needed(evidence),
-        "value": _needed(evidence),
-        "about": evidence.subject,
-        "replaced": list(evidence.stale_values),
-        "taken_back": evidence.taken_back,
-        "said_before": evidence.earlier,
-        "said": evidence.source,
-        "must_keep": [{"part": detail.part, "any_of": list(detail.wordings[:WORDINGS])} for detail in evidence.details],
-    }
-    shown: dict[str, Any] = {name: value for name, value in fields.items() if value and name in kind.gold}
+    """Return what a prompt shows of the fact, without empty fields."""
+    named = (name for name in kind.gold if name != "question")
+    shown = {name: value for name in named if (value := fact_field(evidence, name))}
     return {"protocol": protocol, **shown} if protocol == "paper" and kind.paper is not None else shown
 
 
-def _needed(evidence: Fact) -> str | None:
-    """Return what a right answer needs; for a question about somebody else, what a wrong answer would use."""
-    return evidence.value or "; ".join(evidence.telling) or None
+def fact_field(evidence: Fact, name: str) -> Any:
+    """Return what `Kind.gold` names of a fact; None if it has no gold value.
+
+    Raises `JudgeError` for a name that neither every fact nor its gold value has.
+    """
+    claim = evidence.claim
+    match name:
+        case "entity":
+            return claim.owner
+        case "fact":
+            return evidence.text if evidence.text != evidence.source else None
+        case "replaced":
+            return claim.replaced
+        case "taken_back":
+            return claim.has_ended
+        case "said_before":
+            return claim.earlier
+        case "said":
+            return evidence.source
+        case "must_keep":
+            return [{"part": part.name, "any_of": part.wordings[:WORDINGS]} for part in claim.listed]
+    if evidence.gold is not None and not hasattr(evidence.gold, name):
+        kind = type(evidence.gold).__name__
+        raise JudgeError(
+            f"facts of the kind {evidence.kind!r} show {name!r} to a model, but their gold value {kind} has no such field"
+        )
+    return getattr(evidence.gold, name, None)
+
+
+def must_keep(evidence: Fact, kind: Kind) -> tuple[Part, ...]:
+    """Return the listed details that decide, if the model is told of them."""
+    return evidence.claim.listed if "must_keep" in kind.gold else ()
 
 
 def _memories(entries: Iterable[Entry]) -> str:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_memfail.core import Detail
+from pytest_memfail.core import Part
 
 FORM_WORDS: Final = frozenset({"", "one short sentence", "short sentence", "true or false"})
 """What stands in the forms of our prompts in place of a text, without its dots and quotes."""
@@ -155,7 +155,7 @@ class LabelledReply(AnswerReply):
 
 
 def problem_of(
-    reply: JudgeReply, shown: Collection[int], labels: Collection[str] = (), must_keep: Collection[Detail] = ()
+    reply: JudgeReply, shown: Collection[int], labels: Collection[str] = (), must_keep: Collection[Part] = ()
 ) -> str | None:
     """Return why a reply contradicts itself or names entries or a label not shown, in words for the model; None if it
     is consistent.

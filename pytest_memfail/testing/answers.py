@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from pytest_memfail.core import Detail, Fact, Listing, Memory, Question, StageResult
+from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, PartRole, Question, StageResult
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.testing.chats import chats_by_rule, rows_to_write
 from pytest_memfail.texts import after_stops
@@ -186,26 +186,36 @@ def _missing(result: StageResult) -> list[str]:
 
 
 def _evidence(fact: Mapping[str, Any]) -> Fact:
-    """Return the evidence with the fields in the prompt, which are all that the judge reads."""
-    said = fact.get("said", "")
+    """Return the fact with the claim that a prompt shows, which is all that the judge reads."""
+    kind, said = fact["kind"], fact.get("said", "")
     rule = " ".join(fact[part] for part in ("entity", "behavior", "condition") if part in fact)
-    return Fact(
-        id="",
-        kind=fact["kind"],
-        task="",
-        text=fact.get("fact") or (f"{rule}." if fact["kind"] == "rule" else said),
-        source=said,
-        conversation_id="",
-        entity=fact.get("entity"),
-        behavior=fact.get("behavior"),
-        condition=fact.get("condition"),
-        preference=fact.get("preference"),
-        anchors=tuple(fact.get("anchors", ())),
-        value=fact.get("needed") or fact.get("value"),
-        stale_values=tuple(fact.get("replaced", ())),
-        taken_back=fact.get("taken_back", False),
-        details=tuple(Detail(tuple(d["any_of"]), d["part"]) for d in fact.get("must_keep", ())),
+    claim = Claim(
+        (*_parts(fact), *_listed(fact)),
+        owner=fact.get("entity"),
+        replaced=tuple(fact.get("replaced", ())),
+        has_ended=fact.get("taken_back", False),
     )
+    return Fact("", kind, fact.get("fact") or (f"{rule}." if kind == "rule" else said), said, "", claim)
+
+
+def _parts(fact: Mapping[str, Any]) -> tuple[Part, ...]:
+    match fact:
+        case {"behavior": behavior, "condition": condition}:
+            return Part(behavior), Part(condition, "condition")
+        case {"preference": preference}:
+            return (Part(preference),)
+        case {"anchors": [start, end]}:
+            return Part(end), Part(start, "cause")
+    return (Part(fact.get("needed") or fact.get("value") or fact.get("fact") or fact.get("said", "")),)
+
+
+def _listed(fact: Mapping[str, Any]) -> Iterator[Part]:
+    details = fact.get("must_keep", ())
+    for at, detail in enumerate(details):
+        role: PartRole = "condition" if detail["part"] in ("condition", "exclusivity") else "core"
+        if len(details) == 2 and "anchors" in fact:
+            role = "core" if at else "cause"
+        yield Part(detail["any_of"][0], role, tuple(detail["any_of"]), name=detail["part"])
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------

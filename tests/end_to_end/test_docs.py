@@ -16,7 +16,7 @@ import pytest
 
 from pytest_memfail.cli import BROKEN, USAGE
 from pytest_memfail.cli.generate import INTERRUPTED
-from pytest_memfail.core import Fact, Listing, Memory, Question, Reply
+from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, Question, Reply
 from pytest_memfail.plugin import hookspecs
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 from pytest_memfail.systems import BUILT_IN, SYSTEMS
@@ -106,16 +106,14 @@ def test_the_judge_of_the_page_judges(run_pytest: Run, tmp_path: Path) -> None:
     exec(sample, found)
     judge = found["StrictNumbers"]()
     rule = "Ada whistles only when it is colder than 12 degrees."
-    fact = Fact(
-        *("f", "rule", "conditional_facts_easy", rule, rule, "c"),
-        entity="Ada",
-        behavior="whistles",
-        condition="only when it is colder than 12 degrees",
-    )
+    condition = Part("only when it is colder than 12 degrees", "condition")
+    fact = Fact("f", "rule", rule, rule, "c", Claim((Part("whistles"), condition), owner="Ada"))
     for text, outcome, missing in ((rule, "passed", ()), (rule.replace("12", "twelve"), "failed", ("12",))):
         result = judge.summary(fact, Listing("s", (Memory(text),)))
         assert (result.outcome, result.missing) == (outcome, missing)
-    question = Question("q", fact.task, "It is 5 degrees. Does Ada whistle?", "", ("Yes — it is.",), ("f",), "yes_no")
+    question = Question(
+        "q", "conditional_facts_easy", "It is 5 degrees. Does Ada whistle?", "", ("Yes — it is.",), ("f",), "yes_no"
+    )
     assert judge.answer(question, [fact], Reply("Yes, she does.")).outcome == "passed"
     assert judge.answer(question, [fact], Reply("No.")).outcome == "failed"
     assert judge.answer(question, [fact], None).outcome == "ungraded"

@@ -51,7 +51,7 @@ def replies(wrong: Mapping[str, str]) -> dict[str, str]:
     for question in tasks["mab_forgetting"].questions:
         (fact,) = (tasks["mab_forgetting"].evidence[each] for each in question.evidence)
         given = wrong.get(question.id, question.gold[0])
-        found[question.query] = fact.stale_values[0] if given == "replaced" else given
+        found[question.query] = fact.claim.replaced[0] if given == "replaced" else given
     return found
 
 

@@ -151,7 +151,7 @@ def make_task(name, stores):
         ingests = []
         for fact in ids:
             text = f"{fact} is kept in a lost box."
-            evidence[fact] = Fact(fact, "fact", name, text, text, f"c-{fact}")
+            evidence[fact] = Fact(fact, "fact", text, text, f"c-{fact}")
             ingests.append(Ingest(Conversation(f"c-{fact}", (Message("user", text),))))
         questions = tuple(
             Question(i, name, f"Where is {i}?", f"Where is {i}?", ("a box",), (i,), "direct", stratum="all")

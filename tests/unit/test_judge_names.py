@@ -24,7 +24,7 @@ from pytest_memfail.finding import NamedJudge, kinds_of
 
 KINDS = {"value": Kind("a", "b", "c", find=lambda fact, _: Found(True, True, f"found {fact.id}"))}
 ANSWERS = {"exact": AnswerKind("", lambda *_: StageResult("passed", "graded"), settles=True)}
-FACT = Fact("e", "value", "t", "x", "x", "c")
+FACT = Fact("e", "value", "x", "x", "c")
 ASKED = Question("q", "t", "x", "x", ("x",), ("e",), "exact")
 STORE = Listing("s", (Memory("x"),))
 
@@ -117,10 +117,3 @@ def test_a_name_stands_for_one_kind():
         kinds_of([suite("first", KINDS), suite("second", other)])
     with pytest.raises(UsageError, match="the suite 'first' defines 'open'"):
         kinds_of([suite("first", answers={"open": ANSWERS["exact"]})])
-
-
-def test_a_kind_shows_only_fields_that_prompts_have():
-    with pytest.raises(ValueError, match="gold: got valeu, expected names among entity, behavior"):
-        Kind("a", "b", "c", gold=("valeu", "said"))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="gold: got fact, expected names among gold, entity"):
-        AnswerKind("a", gold=("fact",))  # type: ignore[arg-type]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, get_args
@@ -21,7 +22,6 @@ from pytest_memfail.core import (
     Question,
     Reply,
     StageResult,
-    claim_of,
     counted,
 )
 from pytest_memfail.judges.kinds import SuiteKinds
@@ -150,7 +150,7 @@ class OfflineJudge:
     def _retrieval(self, evidence: Fact, shown: Sequence[Memory]) -> StageResult:
         if self._suite_kinds.has_finder(evidence):
             return self._suite_kinds.retrieval(evidence, shown)
-        claim = claim_of(evidence, self.protocol)
+        claim = self._claim(evidence)
         if not shown and not claim.has_ended:
             return StageResult("failed", "no memory was shown", confidence=1.0)
         texts = tuple(memory.text for memory in shown)
@@ -196,9 +196,12 @@ class OfflineJudge:
         return strongest_lines(self._model, self._features(evidence, store, shown))
 
     def _features(self, evidence: Fact, store: Sequence[str], shown: Sequence[str] | None) -> dict[str, float]:
-        reading = read_claim(claim_of(evidence, self.protocol))
+        reading = read_claim(self._claim(evidence))
         match = Match(reading, Index(store))
         return features_of(match if shown is None else Match(reading, Index(shown), is_shown=True, store=match))
+
+    def _claim(self, evidence: Fact) -> Claim:
+        return _published(evidence.claim) if self.protocol == "paper" else evidence.claim
 
     # -- finding -----------------------------------------------------------------------------------------------------
 
@@ -207,7 +210,7 @@ class OfflineJudge:
         if index is None:
             memories = store.memories
             index = self._stores[store] = Index([m.text for m in memories], [m.timestamp for m in memories])
-        claim = claim_of(evidence, self.protocol)
+        claim = self._claim(evidence)
         return self._find(claim, index)
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
@@ -270,7 +273,7 @@ class OfflineJudge:
         believed = self._model.probabilities([features[name] for name in self._model.features])
         found, missing = parts_of(match)
         entries = match.relied_on
-        if claim.needs_condition and coverage(reading.context, match.union) < 0.5:
+        if claim.holds_unsaid and _is_whole_rule(claim) and coverage(reading.context, match.union) < 0.5:
             believed = Probabilities(0.0, 0.0, 1.0)
         if believed.kept >= KEPT:
             is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
@@ -289,7 +292,7 @@ class OfflineJudge:
 
 def closest(evidence: Fact, texts: Sequence[str], number: int) -> list[int]:
     """Return the indices of the texts closest to a fact, closest first."""
-    match = Match(read_claim(claim_of(evidence)), Index(texts))
+    match = Match(read_claim(evidence.claim), Index(texts))
     return list(dict.fromkeys(candidate.entry for candidate in match.candidates))[:number]
 
 
@@ -315,6 +318,17 @@ def _matched(claim: Claim, store: Index) -> Match:
         known = store.cache[claim, "match"] = Match(read_claim(claim), store)
     assert isinstance(known, Match)
     return known
+
+
+@lru_cache(maxsize=65536)
+def _published(claim: Claim) -> Claim:
+    """Return a claim as the published protocol takes it (appendix D.3)."""
+    return replace(claim, holds_unsaid=True)
+
+
+def _is_whole_rule(claim: Claim) -> bool:
+    """Return whether one statement has both a behavior and its condition: the paper then requires them together."""
+    return not claim.is_composed and bool(claim.texts("condition"))
 
 
 def _result(

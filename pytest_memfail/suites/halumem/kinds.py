@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_memfail.core import UNCONFIRMED, AnswerKind, FactField, Kind
+from pytest_memfail.core import UNCONFIRMED, AnswerKind, Kind
 
 PARTIAL: Final = "partial"
 FABRICATED: Final = "fabricated"
@@ -12,7 +12,7 @@ HALLUCINATION: Final = "hallucination"
 OMISSION: Final = "omission"
 OTHER: Final = "other"
 
-_SHOWN: Final[tuple[FactField, ...]] = ("fact", "replaced", "question")
+_SHOWN: Final = ("fact", "replaced", "question")
 """The source of a point is a whole session, which would not fit into a prompt; its updates replace others."""
 
 KINDS: Final[dict[str, Kind]] = {

@@ -14,6 +14,7 @@ from pytest_memfail.core import (
     NOT_STORED,
     REASONING_ERROR,
     SUMMARY_ERROR,
+    Claim,
     Conversation,
     Fact,
     Ingest,
@@ -171,13 +172,10 @@ class _Plan:
         found = Fact(
             id=f"{self.user.uuid}.{name}",
             kind=f"memory_{self._kind(point)}",
-            task=NAME,
             text=point.memory_content,
             source=self.user.sessions[at].text,
             conversation_id=self.conversations[at].id,
-            user=self.user.name or None,
-            stale_values=tuple(point.original_memories),
-            importance=point.importance,
+            claim=Claim(user=self.user.name or None, replaced=tuple(point.original_memories)),
             is_distractor=point.is_distractor,
         )
         self.evidence[found.id] = found

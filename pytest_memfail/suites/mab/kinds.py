@@ -30,6 +30,17 @@ _POSSESSIVE: Final = re.compile(r"['\u2019]s?\b")
 
 
 @dataclass(frozen=True, slots=True)
+class Gold:
+    """The value that a fact needs, and where it stands."""
+
+    value: str
+    beginning: str = ""
+    """The words of a numbered fact before its value."""
+    any_of: tuple[str, ...] = ()
+    """Statements, or strings, any of which is enough."""
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """One statement of an entry: a numbered line, or a sentence."""
 
@@ -117,10 +128,11 @@ def find_fact(evidence: Fact, texts: Sequence[str]) -> Found:
 
     The number of the fact shows that it is the newest. Without a number, the later statement is newer.
     """
-    index, value, beginning = _index(tuple(texts)), evidence.value or "", evidence.subject or ""
-    values = (value, *evidence.stale_values)
+    gold: Gold = evidence.gold
+    index, value, beginning, replaced = _index(tuple(texts)), gold.value, gold.beginning, evidence.claim.replaced
+    values = (value, *replaced)
     current = index.stating(beginning, value, values)
-    old = [(at, stale) for stale in evidence.stale_values for at in index.stating(beginning, stale, values)]
+    old = [(at, stale) for stale in replaced for at in index.stating(beginning, stale, values)]
     latest, given = max(old, default=(-1, ""))
     stated = tuple(dict.fromkeys(index.entry[at] for at in reversed(current)))
     entries = tuple(dict.fromkeys([*stated, *(index.entry[at] for at, _ in old)]))
@@ -138,8 +150,8 @@ def find_fact(evidence: Fact, texts: Sequence[str]) -> Found:
 
 def find_last(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find any of the facts that may end a chain."""
-    index, value = _index(tuple(texts)), evidence.value or ""
-    for fact in evidence.telling:
+    index, value = _index(tuple(texts)), evidence.gold.value
+    for fact in evidence.gold.any_of:
         if found := index.stating(fact[: len(fact) - len(value)], value):
             entries = tuple(dict.fromkeys(index.entry[at] for at in reversed(found)))
             return Found(True, True, f"a fact with the answer as its value is stated: {fact}", entries)
@@ -148,11 +160,11 @@ def find_last(evidence: Fact, texts: Sequence[str]) -> Found:
 
 def find_string(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find an answer as a string; the sentence around it is not checked."""
-    wanted = [f" {words} " for gold in evidence.telling if (words := _plain(gold))]
+    wanted = [f" {words} " for gold in evidence.gold.any_of if (words := _plain(gold))]
     entries = tuple(at for at, text in enumerate(texts) if any(gold in f" {_plain(text)} " for gold in wanted))
     if entries:
         return Found(True, True, "the string of the answer is there", entries)
-    return Found(False, False, "the string of the answer is nowhere", missing=(evidence.value or "",))
+    return Found(False, False, "the string of the answer is nowhere", missing=(evidence.gold.value,))
 
 
 class Turns:
@@ -229,7 +241,7 @@ def _result(question: Question, reply: str, *, right: bool, label: str | None = 
 def grade_substring(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:
     """Pass an answer with a gold as a substring; label an answer with a replaced value."""
     said = answer_in(reply)
-    replaced = [value for fact in evidence for value in fact.stale_values]
+    replaced = [value for fact in evidence for value in fact.claim.replaced]
     label = STALE if substring_match(replaced, said) else None
     return _result(question, reply, right=substring_match(question.gold, said), label=label)
 

@@ -13,6 +13,7 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     NOT_STORED,
     REASONING_ERROR,
+    Claim,
     Conversation,
     Fact,
     Ingest,
@@ -25,9 +26,9 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.rows import JsonRow, digest
 from pytest_memfail.suites.mab.chunks import chunks_of
-from pytest_memfail.suites.mab.facts import FactList, NumberedFact, names_in
+from pytest_memfail.suites.mab.facts import FactList, NumberedFact
 from pytest_memfail.suites.mab.files import FORGETTING, LEARNING, NAME, RETRIEVAL, UNDERSTANDING, Row, read_context
-from pytest_memfail.suites.mab.kinds import find_turn
+from pytest_memfail.suites.mab.kinds import Gold, find_turn
 from pytest_memfail.suites.mab.paper_layout import chunks_of_paper, exchange
 from pytest_memfail.suites.mab.scores import norm
 from pytest_memfail.suites.mab.titles import Titles
@@ -231,62 +232,57 @@ class _Plan:
 
     def _stratum(self, at: int, row: Row, found: Sequence[Fact]) -> str:
         if row.part.startswith("sh_"):
-            return ("replaced" if found[0].stale_values else "alone") if found else ""
+            return ("replaced" if found[0].claim.replaced else "alone") if found else ""
         return row.question_type(at)
 
     def _evidence(self, at: int, name: str, row: Row, question: str, golds: Sequence[str]) -> list[Fact]:
         """Return the evidence of a question; empty if the data does not say what it needs."""
         if self.facts is None:
-            turns = [self._turn(f"{name}-{number}", question, turn) for number, turn in enumerate(row.turns(at))]
-            found: Sequence[Fact | None] = turns or [self._string(name, question, golds)]
+            turns = [self._turn(f"{name}-{number}", turn) for number, turn in enumerate(row.turns(at))]
+            found: Sequence[Fact | None] = turns or [self._string(name, golds)]
         elif row.part.startswith("sh_"):
             fact = self.facts.asked(question, golds)
-            found = [self._fact(name, question, fact) if fact else None]
+            found = [self._fact(name, fact) if fact else None]
         else:
-            found = [self._last(name, question, self.facts.holding(golds))]
+            found = [self._last(name, self.facts.holding(golds))]
         return [fact for fact in found if fact is not None]
 
-    def _turn(self, name: str, question: str, turn: str) -> Fact | None:
+    def _turn(self, name: str, turn: str) -> Fact | None:
         """Return the evidence for a turn of a chat that carries an answer; None if the context does not contain it."""
-        fact = Fact(f"{self.store}.{name}", "turn", RETRIEVAL, turn, turn, "", asked=question)
+        fact = Fact(f"{self.store}.{name}", "turn", turn, turn, "")
         held = find_turn(fact, [conversation.text for conversation in self.conversations])
         return replace(fact, conversation_id=self.conversations[held.entries[0]].id) if held.present else None
 
-    def _fact(self, name: str, question: str, fact: NumberedFact) -> Fact:
+    def _fact(self, name: str, fact: NumberedFact) -> Fact:
         replaced = [line for line, _ in fact.replaced]
         return Fact(
             id=f"{self.store}.{name}",
             kind="numbered_fact",
-            task=FORGETTING,
             text=f"{fact.line.text}.",
             source=str(fact.line),
             conversation_id=self.homes[fact.line.number],
-            subject=fact.beginning,
-            value=fact.value,
-            anchors=names_in(fact.beginning),
-            stale_values=tuple(dict.fromkeys(value for _, value in fact.replaced)),
-            earlier="\n".join(map(str, replaced)) or None,
-            asked=question,
+            claim=Claim(
+                replaced=tuple(dict.fromkeys(value for _, value in fact.replaced)),
+                earlier="\n".join(map(str, replaced)) or None,
+            ),
+            gold=Gold(fact.value, beginning=fact.beginning),
             history=tuple(dict.fromkeys(self.homes[line.number] for line in replaced)),
         )
 
-    def _last(self, name: str, question: str, facts: Sequence[NumberedFact]) -> Fact | None:
+    def _last(self, name: str, facts: Sequence[NumberedFact]) -> Fact | None:
         if not facts:
             return None
         return Fact(
             id=f"{self.store}.{name}",
             kind="last_fact",
-            task=FORGETTING,
             text=f"a fact with the value {facts[-1].value}: {facts[-1].line.text}."
             + (f" (or one of {len(facts) - 1} more with this value)" if len(facts) > 1 else ""),
             source="\n".join(str(fact.line) for fact in facts),
             conversation_id=self.homes[facts[-1].line.number],
-            value=facts[-1].value,
-            telling=tuple(fact.line.text for fact in facts),
-            asked=question,
+            gold=Gold(facts[-1].value, any_of=tuple(fact.line.text for fact in facts)),
         )
 
-    def _string(self, name: str, question: str, golds: Sequence[str]) -> Fact | None:
+    def _string(self, name: str, golds: Sequence[str]) -> Fact | None:
         """Return the evidence for an answer as a string; None if it is too short, or if no chunk contains it."""
         # an answer that chooses an option repeats its letter
         golds = [_OPTION.sub("", gold) for gold in golds]
@@ -296,12 +292,9 @@ class _Plan:
                 return Fact(
                     id=f"{self.store}.{name}",
                     kind="gold_string",
-                    task=self.origins[0].value.family.task if self.origins[0].value.family else "",
                     text=" or ".join(dict.fromkeys(wanted)),
                     source=" or ".join(dict.fromkeys(wanted)),
                     conversation_id=conversation.id,
-                    value=wanted[0],
-                    telling=tuple(wanted),
-                    asked=question,
+                    gold=Gold(wanted[0], any_of=tuple(wanted)),
                 )
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pytest_memfail.core import AnswerKind, Fact, Found, Kind, Question, StageResult
@@ -49,18 +49,41 @@ _REMARK: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 CONDITIONS: Final = frozenset("if should when whenever once unless day".split())
 
 
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The value of an entity, and what a finder must know to recognise it."""
+
+    value: str
+    subject: str
+    """The entity in words."""
+    asked: str
+    """The question."""
+    others: tuple[str, ...] = ()
+    """Values that were stated later; of an order all values, in it."""
+    requests: tuple[str, ...] = ()
+    """The user's sentences that ask to forget the value."""
+    derived: tuple[str, ...] = ()
+    """Values that follow from the change; a store that states one as current holds the fact."""
+    mentions: tuple[str, ...] = ()
+    """Sentences of the sessions that name the new or a derived value without stating it as current."""
+    condition: str = ""
+    """The sentences that state what the value depends on."""
+    depends_on: tuple[str, ...] = ()
+    """What the value depends on, by name and by value."""
+
+
 # -- finders -------------------------------------------------------------------------------------------------------------
 
 
 def find_value(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find a value of an entity; a later value of it must not be stated as current beside it."""
-    entries, value = entries_of(texts), evidence.value or ""
+    entries, value = entries_of(texts), evidence.gold.value
     hits = [hit for hit in entries.hits(value) if not _of_another(evidence, entries, hit)]
     if not hits:
         return _part(evidence, entries)
     for hit in hits:
         said = entries.sentence(hit)
-        other = next((v for v in evidence.siblings if contains(v, said) and not is_hypothetical(said)), None)
+        other = next((v for v in evidence.gold.others if contains(v, said) and not is_hypothetical(said)), None)
         if other is None:
             return Found(True, True, "the value is stated", (hit.entry,))
     return Found(True, False, f"the value stands beside a later one, stated as current: {other}", (hits[0].entry,))
@@ -68,7 +91,7 @@ def find_value(evidence: Fact, texts: Sequence[str]) -> Found:
 
 def find_verbatim(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find a text verbatim."""
-    entries, value = entries_of(texts), evidence.value or ""
+    entries, value = entries_of(texts), evidence.gold.value
     if places := entries.verbatim(value):
         return Found(True, True, "the text is there to the letter", tuple(places))
     found = _part(evidence, entries)
@@ -80,7 +103,7 @@ def find_order(evidence: Fact, texts: Sequence[str]) -> Found:
 
     The order is that of the store or of one entry that names them all, or follows from words such as "now" and "before".
     """
-    entries, steps = entries_of(texts), evidence.siblings
+    entries, steps = entries_of(texts), evidence.gold.others
     places = [entries.hits(step) for step in steps]
     known = [hits for hits in places if hits]
     if len(known) < 2:
@@ -97,16 +120,16 @@ def find_order(evidence: Fact, texts: Sequence[str]) -> Found:
     falling = all(one.first > other.first for one, other in itertools.pairwise(firsts))
     if falling and len(relied) == 1 and marks_past(entries.texts[relied[0]]):
         return Found(True, True, "one entry names the values from the latest to the first", relied)
-    return Found(True, False, "the values are there in another order", relied, (evidence.value or "",))
+    return Found(True, False, "the values are there in another order", relied, (evidence.gold.value,))
 
 
 def find_change(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find the new value of the root; a condition that only names the value does not count."""
-    entries, value = entries_of(texts), evidence.value or ""
+    entries, value = entries_of(texts), evidence.gold.value
     if (drawn := _drawn(evidence, entries)) is not None:
         return drawn
-    unsaid = [fold(decoy) for decoy in evidence.decoys]
-    topic = content(" ".join([evidence.subject or "", evidence.text, evidence.source, *evidence.stale_values]))
+    unsaid = [fold(decoy) for decoy in evidence.gold.mentions]
+    topic = content(" ".join([evidence.gold.subject, evidence.text, evidence.source, *evidence.claim.replaced]))
     for least in (1.0, PRESENT):
         for hit in entries.hits(value, least):
             said = fold(entries.sentence(hit))
@@ -114,7 +137,7 @@ def find_change(evidence: Fact, texts: Sequence[str]) -> Found:
                 continue
             # a sentence that names both values is the rule in short, unless it says that they hold
             sentence = entries.sentence(hit)
-            if any(names(new, sentence) for new in evidence.endings) and not marks_present(sentence):
+            if any(names(new, sentence) for new in evidence.gold.derived) and not marks_present(sentence):
                 continue
             if marks_idea(entries.clause(hit)) or _of_another(evidence, entries, hit):
                 continue
@@ -129,40 +152,40 @@ def find_change(evidence: Fact, texts: Sequence[str]) -> Found:
 
 def find_dependency(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find a value together with the condition that it depends on."""
-    entries, value = entries_of(texts), evidence.value or ""
+    entries, value = entries_of(texts), evidence.gold.value
     if (drawn := _drawn(evidence, entries)) is not None:
         return drawn
     hits = entries.hits(value)
     if not hits:
         found = _part(evidence, entries)
         return found if found.present else _absent(evidence, entries, found.reason)
-    if not evidence.anchors:
+    if not evidence.gold.depends_on:
         return Found(True, True, "the value is stated, and its source names no condition", (hits[0].entry,))
-    depends_on = frozenset(word for name in evidence.anchors for word in content(name)) - content(value)
+    depends_on = frozenset(word for name in evidence.gold.depends_on for word in content(name)) - content(value)
     is_marked, said = marks_condition(evidence.source), set(words(evidence.source))
     for hit in hits:
         if not entries.near(hit) & depends_on or _is_condition(entries.clause(hit), value, depends_on):
             continue
-        if evidence.endings and (REVERSED & set(words(entries.sentence(hit)))) - said:
+        if evidence.gold.derived and (REVERSED & set(words(entries.sentence(hit)))) - said:
             continue
         # short notes have no "if": a sentence that names both states the dependency
         in_sentence = depends_on & set(words(entries.sentence(hit)))
         if not is_marked or in_sentence or marks_condition(entries.around(hit)):
             return Found(True, True, "the value is stated with its condition", (hit.entry,))
-    missing = (evidence.condition or evidence.text,)
+    missing = (evidence.gold.condition or evidence.text,)
     return Found(True, False, "the value is stated without its condition", (hits[0].entry,), missing)
 
 
 def find_deletion(evidence: Fact, texts: Sequence[str]) -> Found:
     """Find that a value is gone, or that the store records the request to forget it."""
     entries = entries_of(texts)
-    stated = [hit.entry for value in evidence.stale_values for hit in entries.hits(value)]
+    stated = [hit.entry for value in evidence.claim.replaced for hit in entries.hits(value)]
     asked = _request(evidence, entries)
     if asked is not None:
         return Found(True, True, "an entry says that it was to be forgotten", (asked,))
     if stated:
         reason = "the deleted value is still stated, and nothing says that it was to be forgotten"
-        return Found(False, False, reason, tuple(dict.fromkeys(stated)), evidence.endings[:1], LEAKED)
+        return Found(False, False, reason, tuple(dict.fromkeys(stated)), evidence.gold.requests[:1], LEAKED)
     return Found(True, True, "nothing states the deleted value", vacuous=True)
 
 
@@ -176,14 +199,14 @@ def _is_condition(clause: str, value: str, depends_on: frozenset[str]) -> bool:
 
 def _request(evidence: Fact, entries: Entries) -> int | None:
     """Return the last entry that records the request to forget the value."""
-    subject = content(evidence.subject or "")
+    subject = content(evidence.gold.subject)
     topic = {word for word in content(evidence.text) if not marks_removal(word)} - {"user", "ask", "asked"}
-    asked = [fold(ending) for ending in evidence.endings]
+    asked = [fold(ending) for ending in evidence.gold.requests]
     found = None
     for number, sentence in entries.sentences():
         if marks_removal(sentence):
             said, folded = set(words(sentence)), fold(sentence)
-            names_it = any(content(value) <= said for value in evidence.stale_values)
+            names_it = any(content(value) <= said for value in evidence.claim.replaced)
             is_about = len(subject & said) >= min(REQUEST, len(subject)) or len(topic & said) >= REQUEST
             if names_it or is_about or any(one in folded for one in asked):
                 found = number
@@ -195,10 +218,10 @@ def _drawn(evidence: Fact, entries: Entries) -> Found | None:
 
     Sentences of the conversations themselves about the value only state its rule.
     """
-    unsaid = [fold(decoy) for decoy in evidence.decoys]
-    topic = content(f"{evidence.asked or ''} {evidence.subject or ''}")
-    sources = content(" ".join((*evidence.stale_values, *evidence.anchors, evidence.value or "")))
-    for value in evidence.endings:
+    unsaid = [fold(decoy) for decoy in evidence.gold.mentions]
+    topic = content(f"{evidence.gold.asked} {evidence.gold.subject}")
+    sources = content(" ".join((*evidence.claim.replaced, *evidence.gold.depends_on, evidence.gold.value)))
+    for value in evidence.gold.derived:
         for hit in entries.hits(value):
             sentence = entries.sentence(hit)
             said = fold(sentence)
@@ -221,14 +244,14 @@ def _without_reason(sentence: str) -> str:
 
 def _of_another(evidence: Fact, entries: Entries, hit: Hit) -> bool:
     """Return whether the clause of a hit gives the value to somebody of whom the fact does not speak."""
-    told = f"{evidence.text} {evidence.source} {evidence.subject or ''} {evidence.value or ''}"
+    told = f"{evidence.text} {evidence.source} {evidence.gold.subject} {evidence.gold.value}"
     return marks_other(entries.clause(hit)) and not marks_other(told)
 
 
 def _part(evidence: Fact, entries: Entries) -> Found:
     """Return the place where most of a value's words are close together, or fewer beside words of what it is of."""
-    value = evidence.value or ""
-    topic = content(f"{evidence.subject or ''} {evidence.source}") - content(value)
+    value = evidence.gold.value
+    topic = content(f"{evidence.gold.subject} {evidence.source}") - content(value)
     hits: list[Hit] = [
         hit
         for hit in sorted(entries.hits(value, LITTLE), key=lambda hit: -hit.share)
@@ -244,8 +267,8 @@ def _part(evidence: Fact, entries: Entries) -> Found:
 
 def _absent(evidence: Fact, entries: Entries, reason: str) -> Found:
     """Return that a fact is missing, and whether the value before the change is there."""
-    stale = [hit.entry for value in evidence.stale_values for hit in entries.hits(value)]
-    missing = (evidence.value or "",)
+    stale = [hit.entry for value in evidence.claim.replaced for hit in entries.hits(value)]
+    missing = (evidence.gold.value,)
     return Found(False, False, reason, tuple(dict.fromkeys(stale)), missing, STALE if stale else None)
 
 
@@ -313,7 +336,7 @@ def grade_absence(question: Question, evidence: Sequence[Fact], reply: str) -> S
 
 def grade_deletion(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:
     """Fail the deleted value."""
-    old = [question.keys["old"], *(value for fact in evidence for value in fact.stale_values)]
+    old = [question.keys["old"], *(value for fact in evidence for value in fact.claim.replaced)]
     if any(names(value, reply) or verbatim(value, reply) for value in old):
         return _failed("the reply has the deleted value", LEAKED)
     return None

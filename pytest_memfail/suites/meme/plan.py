@@ -13,6 +13,7 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     NOT_STORED,
     REASONING_ERROR,
+    Claim,
     Conversation,
     Fact,
     Ingest,
@@ -26,6 +27,7 @@ from pytest_memfail.core import (
 from pytest_memfail.grading import is_hypothetical, marks_condition, marks_removal, same, states
 from pytest_memfail.rows import JsonRow, digest
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, EpisodeFact, Item, Type
+from pytest_memfail.suites.meme.kinds import Gold
 from pytest_memfail.texts import content, fold, sentences, words
 
 NAME: Final = "meme"
@@ -154,7 +156,7 @@ class _Facts:
         """Yield the value of each entity; a value that follows from a rule later does not count yet."""
         for entity in self.item.entity:
             for value in self._values(entity):
-                yield self._value(entity, value, siblings=self._others(entity, value))
+                yield self._value(entity, value, others=self._others(entity, value))
 
     def recall(self) -> Iterator[Fact]:
         """Yield the text that must be kept verbatim."""
@@ -182,7 +184,7 @@ class _Facts:
                     last.session, "\n".join(one.source for one in statements), f"{_words(entity)}{IN_ORDER}{text}"
                 ),
                 value=text,
-                siblings=tuple(steps),
+                others=tuple(steps),
             )
 
     def deletion(self) -> Iterator[Fact]:
@@ -195,10 +197,9 @@ class _Facts:
                 "deletion",
                 entity,
                 statement,
-                value=old[0] if old else None,
-                stale_values=old,
-                endings=asked,
-                taken_back=True,
+                Claim(owner=entity, replaced=old, has_ended=True),
+                value=old[0] if old else "",
+                requests=asked,
             )
 
     def cascade(self) -> Iterator[Fact]:
@@ -338,10 +339,10 @@ class _Facts:
             "change",
             root,
             replace(statement, text=statement.text + follows),
+            Claim(owner=root, replaced=tuple(dict.fromkeys(v for v in past if v and not same(v, value)))),
             value=value,
-            stale_values=tuple(dict.fromkeys(v for v in past if v and not same(v, value))),
-            endings=tuple(now),
-            decoys=(*self._sentences(value, statement.session), *self._sentences(new, self.until + 1)),
+            derived=tuple(now),
+            mentions=(*self._sentences(value, statement.session), *self._sentences(new, self.until + 1)),
         )
         for target, source in itertools.pairwise(chain):
             state = self.episode.entities.get(target)
@@ -369,12 +370,12 @@ class _Facts:
                 "dependency",
                 target,
                 replace(statement, text=statement.text + ("" if target == entity else follows)),
+                Claim(owner=target, replaced=(old,) if new and old else ()),
                 value=holds,
-                stale_values=(old,) if new and old else (),
-                condition=_condition(statement) if is_stated else None,
-                anchors=tuple(names) if is_stated else (),
-                endings=tuple(dict.fromkeys([*now, *([result] if new and result else [])])),
-                decoys=tuple(s for v in {new, result} for s in self._sentences(v, self.until + 1)) if new else (),
+                condition=_condition(statement) if is_stated else "",
+                depends_on=tuple(names) if is_stated else (),
+                derived=tuple(dict.fromkeys([*now, *([result] if new and result else [])])),
+                mentions=tuple(s for v in {new, result} for s in self._sentences(v, self.until + 1)) if new else (),
             )
 
     def _chain(self, entity: str) -> list[str]:
@@ -396,22 +397,19 @@ class _Facts:
         said = (s for session in sessions for s in session.sentences if states(s, value))
         return tuple(dict.fromkeys(said))
 
-    def _value(self, entity: str, value: str, kind: str = "value", siblings: tuple[str, ...] = ()) -> Fact:
-        return self._evidence(kind, entity, self._find_statement(entity, value), value=value, siblings=siblings)
+    def _value(self, entity: str, value: str, kind: str = "value", others: tuple[str, ...] = ()) -> Fact:
+        return self._evidence(kind, entity, self._find_statement(entity, value), value=value, others=others)
 
-    def _evidence(self, kind: str, entity: str, statement: Statement, **fields: Any) -> Fact:
+    def _evidence(self, kind: str, entity: str, statement: Statement, claim: Claim | None = None, **gold: Any) -> Fact:
         self.made += 1
         return Fact(
             id=f"{self.episode.episode_id}.{self.question}.{self.made}-{kind}",
             kind=kind,
-            task=NAME,
             text=statement.text,
             source=statement.source,
             conversation_id=self.conversations[statement.session],
-            entity=entity,
-            subject=_words(entity),
-            asked=self.item.question,
-            **fields,
+            claim=claim or Claim(owner=entity),
+            gold=Gold(subject=_words(entity), asked=self.item.question, **gold),
         )
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Fact, Question, Task
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Claim, Fact, Part, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
+from pytest_memfail.suites.memfail.gold import Preference
 from pytest_memfail.suites.memfail.row_models import CoexistingRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
 
@@ -43,17 +44,22 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
         ids = []
         for j, (preference, fact) in enumerate(zip(row.preferences, row.preference_facts, strict=True)):
             ids.append(fact_id := f"{row_id}:{j + 1}")
+            details = row.evidence_details[j] if row.evidence_details else []
             evidence[fact_id] = Fact(
                 id=fact_id,
                 kind="preference",
-                task=name,
                 text=fact,
                 source=fact,
                 conversation_id=conversations[i, j].id,
-                preference=preference,
-                category=row.preference_category,
-                siblings=tuple(row.preference_facts[:j] + row.preference_facts[j + 1 :]),
-                details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.preferences))[j]),
+                claim=Claim(
+                    (
+                        Part(preference),
+                        Part(row.preference_category, "topic", required=False),
+                        *(detail.part_of_claim() for detail in details),
+                    ),
+                    siblings=tuple(row.preference_facts[:j] + row.preference_facts[j + 1 :]),
+                ),
+                gold=Preference(preference),
             )
         questions.append(
             Question(
@@ -64,11 +70,10 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
                 gold=tuple(row.preferences),
                 evidence=tuple(ids),
                 kind="all_of",
-                pair_id=row.pair_id,
                 file=str(rows.path),
                 line=rows.lines[i],
                 stratum=f"N={len(ids)}",
-                metadata={"n": len(ids), "category": row.preference_category},
+                keys={"category": row.preference_category},
             )
         )
     return Task(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import SUMMARY_ERROR, Fact, Question, Task
+from pytest_memfail.core import SUMMARY_ERROR, Claim, Fact, Part, Question, Task
 from pytest_memfail.suites.memfail import layout
+from pytest_memfail.suites.memfail.gold import Rule
 from pytest_memfail.suites.memfail.row_models import ConditionalRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
 
@@ -43,16 +44,19 @@ def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed
         evidence[row_id] = Fact(
             id=row_id,
             kind="rule",
-            task=name,
             text=f"{row.entity} {row.behavior} {row.condition}.",
             source=essays[i],
             conversation_id=conversations[i].id,
-            entity=row.entity,
-            behavior=row.behavior,
-            condition=row.condition,
-            is_composed=name == COMPOSED,
-            value=row.ground_truth_answer,
-            details=tuple(d.detail() for d in row.evidence_details or ()),
+            claim=Claim(
+                (
+                    Part(row.behavior),
+                    Part(row.condition, "condition"),
+                    *(detail.part_of_claim() for detail in row.evidence_details or ()),
+                ),
+                owner=row.entity,
+                is_composed=name == COMPOSED,
+            ),
+            gold=Rule(row.behavior, row.condition),
         )
         questions.append(
             Question(
@@ -63,11 +67,10 @@ def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed
                 gold=(row.ground_truth_answer,),
                 evidence=(row_id,),
                 kind="yes_no",
-                pair_id=row.pair_id,
                 file=str(rows.path),
                 line=rows.lines[i],
                 stratum=row.condition_met,
-                metadata={
+                keys={
                     "condition_met": row.condition_met,
                     "condition_type": row.condition_type,
                     "rule_sentences": row.rule_sentences,

@@ -9,21 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from pytest_memfail.core import AnswerKind, FactField, Kind, Staged
+from pytest_memfail.core import AnswerKind, Kind, Staged
 
-_SHOWN: Final[tuple[FactField, ...]] = (
-    "entity",
-    "behavior",
-    "condition",
-    "preference",
-    "anchors",
-    "about",
-    "replaced",
-    "taken_back",
-    "said_before",
-    "said",
-    "must_keep",
-)
 _UNSAID: Final = 'What "said" does not state is not missing.'
 
 _RULE: Final = Staged(
@@ -59,7 +46,7 @@ if the condition is gone or vaguer than told (a number, hour or score turned int
 behavior and condition, both tied to this entity, can be read from these entries, exact enough to decide the \
 question. {_UNSAID}""",
         note=_UNSAID,
-        gold=(*_SHOWN, "question"),
+        gold=("entity", "behavior", "condition", "said", "must_keep", "question"),
         paper=_RULE,
         # the published harness checks the parts of a rule that is composed of several statements, the whole of others
         paper_composed=replace(
@@ -76,7 +63,7 @@ recoverable: behavior and condition, tied to this entity, can both be read from 
         faithful=f"and {_PREFERENCE}",
         recoverable=_PREFERENCE_SHOWN,
         note=_UNSAID,
-        gold=(*_SHOWN, "value"),
+        gold=("preference", "said", "must_keep"),
         paper=Staged(
             storage="present: this particular preference can be told from the entries.",
             summary=f"The preference is known to be stored. faithful: {_PREFERENCE}",
@@ -98,7 +85,7 @@ missing.""",
         needed_recoverable="""\
 from these entries, tied to this person, each particular of "said" that the answer in "needed" rests on can \
 be read.""",
-        gold=(*_SHOWN, "needed", "question"),
+        gold=("entity", "needed", "said", "must_keep", "question"),
         paper=Staged(
             storage="""\
 present: the person can be identified, and the essay's real substance can be got back from the entries.""",
@@ -116,7 +103,7 @@ store, of the same name too, do no harm.""",
 and both anchors are named, how one leads to the other is as told, and which of them comes first is clear. Not \
 faithful if they merely stand side by side, were exchanged or renamed, or the relation became another or weaker.""",
         recoverable=_LINK_SHOWN,
-        gold=(*_SHOWN, "value"),
+        gold=("anchors", "said", "must_keep"),
         paper=Staged(
             storage="""\
 present: an entry, be it one that joins several links, makes plain that these two anchors are related, and how.""",
@@ -139,7 +126,18 @@ and it is whole, and where a replaced state is there as well, something (their o
         outdated=True,
         still_held="stale_value",
         note=_UNSAID,
-        gold=(*_SHOWN, "fact", "value", "question"),
+        gold=(
+            "entity",
+            "fact",
+            "value",
+            "about",
+            "replaced",
+            "taken_back",
+            "said_before",
+            "said",
+            "must_keep",
+            "question",
+        ),
         paper=Staged(
             storage="present: the entries tell the current state, and not only a replaced one.",
             summary="""\
@@ -157,7 +155,7 @@ left out, vaguer or wrong is missing.""",
         gold=("entity", "fact", "said", "question"),
     ),
 }
-"""`point` is a plain statement; the others say more of their facts (`Fact`)."""
+"""`point` is a plain statement; the others have gold values (`gold.py`)."""
 
 _OPEN: Final = AnswerKind(
     right="""\

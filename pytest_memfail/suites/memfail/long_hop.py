@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import NOT_RETRIEVED, Fact, Question, Task
+from pytest_memfail.core import NOT_RETRIEVED, Claim, Fact, Part, PartRole, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
-from pytest_memfail.suites.memfail.row_models import LETTERS, LongHopRow
+from pytest_memfail.suites.memfail.gold import Link
+from pytest_memfail.suites.memfail.row_models import LongHopRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
 
 OUTPUT_INSTRUCTION: Final = """
@@ -56,16 +58,24 @@ def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: in
         ids = []
         for j, fact in enumerate(row.facts):
             ids.append(fact_id := f"{row_id}:{j + 1}")
+            start, end = row.anchors[j], row.anchors[j + 1]
+            details = row.evidence_details[j] if row.evidence_details else []
+            roles: Sequence[PartRole | None] = ("cause", "core") if len(details) == 2 else (None,) * len(details)
             evidence[fact_id] = Fact(
                 id=fact_id,
                 kind="link",
-                task=name,
                 text=fact,
                 source=fact,
                 conversation_id=conversations[i, j].id,
-                siblings=tuple(row.facts[:j] + row.facts[j + 1 :]),
-                anchors=(row.anchors[j], row.anchors[j + 1]),
-                details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.facts))[j]),
+                claim=Claim(
+                    (
+                        Part(end),
+                        Part(start, "cause"),
+                        *(detail.part_of_claim(role) for detail, role in zip(details, roles, strict=True)),
+                    ),
+                    siblings=tuple(row.facts[:j] + row.facts[j + 1 :]),
+                ),
+                gold=Link((start, end)),
             )
         questions.append(
             Question(
@@ -79,11 +89,9 @@ def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: in
                 options=tuple(row.choices),
                 correct_option=row.correct_choice,
                 answer_format="letter",
-                pair_id=row.pair_id,
                 file=str(rows.path),
                 line=rows.lines[i],
                 stratum=f"K={row.hop_count}",
-                metadata={"hops": row.hop_count, "letters": LETTERS},
             )
         )
     return Task(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Fact, Question, Task
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Claim, Fact, Part, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
-from pytest_memfail.suites.memfail.row_models import PersonaQuestion, PersonaRow
+from pytest_memfail.suites.memfail.gold import Persona
+from pytest_memfail.suites.memfail.row_models import PersonaRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
 
 
@@ -39,19 +41,25 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
         asked = row.questions[j]
         direct = not asked.is_misleading
         fact_id = rows.ids[i] if protocol == "paper" else question_id
-        curated = (row.evidence_details or [[]] * len(row.questions))[j]
+        curated = row.evidence_details[j] if row.evidence_details else []
+        needs: Sequence[str] = (
+            [] if protocol == "paper" else [asked.ground_truth_answer] if direct else [] if curated else asked.borrows
+        )
         evidence[fact_id] = Fact(
             id=fact_id,
             kind="persona",
-            task=name,
             text=row.essay,
             source=row.essay,
             conversation_id=conversations[i].id,
-            entity=row.entity,
-            value=asked.ground_truth_answer if direct and protocol == "ours" else None,
-            asked=asked.text if protocol == "ours" else None,
-            telling=asked.borrows if protocol == "ours" and not curated else (),
-            details=tuple(d.detail() for d in curated) if direct and protocol == "ours" else (),
+            claim=Claim(
+                (
+                    *map(Part, needs),
+                    *([Part(asked.text, "topic")] if protocol == "ours" else []),
+                    *(detail.part_of_claim() for detail in curated if direct and protocol == "ours"),
+                ),
+                owner=row.entity,
+            ),
+            gold=Persona("; ".join(needs)) if needs else None,
         )
         questions.append(
             Question(
@@ -62,11 +70,11 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
                 gold=(asked.ground_truth_answer,),
                 evidence=(fact_id,),
                 kind="direct" if direct else "misleading",
-                pair_id=row.pair_id,
                 file=str(rows.path),
                 line=rows.lines[i],
                 stratum=asked.kind or ("direct" if direct else "misleading"),
-                metadata=_flags(asked),
+                keys={"distractor": asked.distractor} if asked.distractor else {},
+                must_not_use=not direct,
             )
         )
     return Task(
@@ -78,10 +86,3 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
         data_hash=rows.sha256,
         description="essays about people, asked about them and about others",
     )
-
-
-def _flags(asked: PersonaQuestion) -> dict[str, str]:
-    """Return the person who may be confused with the one asked about."""
-    if asked.is_misleading:
-        return {"distractor": asked.distractor or ""}
-    return {"look_alike": asked.look_alike} if asked.look_alike else {}

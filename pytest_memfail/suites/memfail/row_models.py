@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from pytest_memfail.core import Detail
+from pytest_memfail.core import Part, PartRole
 from pytest_memfail.rows import HALF, half_character, may_be_cut, place_of
 
 Text = Annotated[str, Field(min_length=1)]
@@ -53,9 +53,10 @@ class DetailRow(BaseModel):
     wordings: Annotated[list[Text], Field(min_length=1)]
     vaguer: list[Text] = []
 
-    def detail(self) -> Detail:
-        """Return the detail as a core value."""
-        return Detail(tuple(self.wordings), self.part, tuple(self.vaguer))
+    def part_of_claim(self, role: PartRole | None = None) -> Part:
+        """Return the detail as a part of a claim; without a role, in that of its part."""
+        role = role or ("condition" if self.part in ("condition", "exclusivity") else "core")
+        return Part(self.wordings[0], role, tuple(self.wordings), tuple(self.vaguer), name=self.part)
 
 
 Details = Annotated[list[DetailRow] | None, Json, BeforeValidator(_empty_is_none)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime, time, timezone
 from pathlib import Path
 
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Conversation, Fact, Message, Question, Task
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Claim, Conversation, Fact, Message, Part, Question, Task
 from pytest_memfail.rows import digest
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
+from pytest_memfail.suites.memfail.gold import State
 from pytest_memfail.suites.memfail.row_models import UpdatedRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
 
@@ -44,7 +45,7 @@ def build(name: str, rows: Rows[UpdatedRow], protocol: layout.Protocol, seed: in
         stores=layout.single_store(
             name, [conversation for *_, conversation in sorted(messages, key=_by_date)], questions
         ),
-        evidence={rows.ids[i]: _evidence(name, rows, i, homes) for i in asked},
+        evidence={rows.ids[i]: _evidence(rows, i, homes) for i in asked},
         licence=LICENCE,
         data_hash=rows.sha256,
         description="facts that were later updated, corrected or retracted, and some that only seem so",
@@ -55,31 +56,32 @@ def _by_date(message: tuple[datetime, str, Conversation]) -> tuple[datetime, str
     return message[:2]
 
 
-def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, int], str]) -> Fact:
+def _evidence(rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, int], str]) -> Fact:
     row = rows.rows[i]
     said = row.messages[row.fact_index].text
-    decoys = () if row.decoy_index is None else (row.messages[row.decoy_index].text,)
-    details = tuple(d.detail() for d in row.evidence_details or ())
-    taken_back = row.kind == "deletion"
+    old = None if row.old_index is None else row.messages[row.old_index]
+    details = tuple(detail.part_of_claim() for detail in row.evidence_details or ())
+    is_deleted = row.kind == "deletion"
+    value = row.current_value or None
     return Fact(
         id=rows.ids[i],
         kind="fact",
-        task=name,
         text=said,
         source=said,
         conversation_id=homes[i, row.fact_index],
         history=tuple(homes[i, j] for j in range(len(row.messages)) if j != row.fact_index),
-        entity=None if row.entity == USER else row.entity,
-        value=row.current_value or None,
-        stale_values=tuple(row.stale_values),
-        decoys=decoys,
-        subject=row.subject,
-        earlier=None if row.old_index is None else row.messages[row.old_index].text,
-        is_dated=row.old_index is not None and row.messages[row.old_index].date < row.messages[row.fact_index].date,
-        taken_back=taken_back,
-        # a retracted fact need not be stored, so no detail is required
-        endings=details[-1].wordings if taken_back and details else (),
-        details=() if taken_back else details,
+        claim=Claim(
+            # a retracted fact need not be stored, so no detail is required
+            (Part(value or said), Part(row.subject, "topic"), *(() if is_deleted else details)),
+            owner=None if row.entity == USER else row.entity,
+            replaced=tuple(row.stale_values),
+            earlier=None if old is None else old.text,
+            is_dated=old is not None and old.date < row.messages[row.fact_index].date,
+            decoys=() if row.decoy_index is None else (row.messages[row.decoy_index].text,),
+            endings=details[-1].wordings if is_deleted and details else (),
+            has_ended=is_deleted,
+        ),
+        gold=State(value, row.subject),
     )
 
 
@@ -93,9 +95,7 @@ def _question(name: str, rows: Rows[UpdatedRow], i: int) -> Question:
         gold=(row.ground_truth_answer,),
         evidence=(rows.ids[i],),
         kind="open",
-        pair_id=row.pair_id,
         file=str(rows.path),
         line=rows.lines[i],
         stratum=row.kind,
-        metadata={"kind": row.kind, "stale_values": list(row.stale_values)},
     )

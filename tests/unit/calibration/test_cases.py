@@ -43,7 +43,7 @@ def written(tmp_path, *cases):
 
 def test_a_case_holds_the_facts_in_the_rows_order(tmp_path):
     (case,) = read_cases([written(tmp_path, CASE)])
-    assert [fact.preference for fact in case.evidence] == ["gazpacho", "borscht"]
+    assert [fact.gold.preference for fact in case.evidence] == ["gazpacho", "borscht"]
     assert [label.label for label in case.labels] == ["ok", "not_stored"]
     assert case.shown == case.listing.memories
     assert (case.id, case.task, case.split) == ("a", "coexisting_facts", "dev")
@@ -70,7 +70,7 @@ def test_a_persona_case_is_about_one_of_the_questions(tmp_path):
     }
     (read,) = read_cases([written(tmp_path, case)])
     assert read.question.text == "What does Ama Osei mend?"
-    assert read.evidence[0].value == "Clocks"
+    assert read.evidence[0].gold.needed == "Clocks"
 
 
 @pytest.mark.parametrize(

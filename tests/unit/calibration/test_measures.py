@@ -13,7 +13,7 @@ from pytest_memfail.core import Fact
 def judged(pairs, task="long_hop", *, confidence=0.9, error=None, kind=""):
     """Return a result with one fact per pair of label(s) and prediction."""
     labels = tuple(Label(label=given.split("|")[0], accept=tuple(given.split("|")), kind=kind) for given, _ in pairs)
-    evidence = tuple(Fact(str(i), "link", task, "text", "source", "c") for i, _ in enumerate(pairs))
+    evidence = tuple(Fact(str(i), "link", "text", "source", "c") for i, _ in enumerate(pairs))
     about = {"split": None, "style": "", "row": "", "is_of_question": False}
     case = SimpleNamespace(id="case", task=task, labels=labels, evidence=evidence, **about)
     if error:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_memfail.calibration import planted_cases
 from pytest_memfail.core import (
     CORRECT,
+    Claim,
     Conversation,
-    Detail,
     Fact,
     Ingest,
     Message,
+    Part,
     Probe,
     Question,
     StorePlan,
     Task,
 )
+from pytest_memfail.suites.memfail.gold import Link, Persona, Preference, Rule
 
 TEXTS = {
     "rule": "Ada keeps bees. Ada whistles only before 6pm. She is tall.",
@@ -24,19 +28,22 @@ TEXTS = {
     "persona": "Ama Osei mends clocks. She rests on day 3 of each week.",
     "link": "Rain makes me bake bread.",
 }
-EVIDENCE = {
-    "rule": {"entity": "Ada", "behavior": "whistles", "condition": "only before 6pm", "value": "No — only before 6pm."},
-    "preference": {"preference": "gazpacho"},
-    "persona": {"entity": "Ama Osei", "value": "On day 3 of each week.", "telling": ("day 3 of each week",)},
-    "link": {"anchors": ("rain", "bake bread")},
+GOLD = {
+    "rule": Rule("whistles", "only before 6pm"),
+    "preference": Preference("gazpacho"),
+    "persona": Persona("On day 3 of each week."),
+    "link": Link(("rain", "bake bread")),
 }
+OWNERS = {"rule": "Ada", "persona": "Ama Osei"}
 
 
-def task_of(kind, text=None, others=(), places=None, **gold):
+def task_of(kind, text=None, others=(), places=None, details=("day 3 of each week",), **gold):
     text = text or TEXTS[kind]
-    fact = Fact("f", kind, "t", text, text, "c0", **{**EVIDENCE[kind], **gold})
+    listed = [Part(text, wordings=(text,)) for text in details if kind == "persona"]
+    claim = Claim((Part(text), *listed), owner=OWNERS.get(kind))
+    fact = Fact("f", kind, text, text, "c0", claim, replace(GOLD[kind], **gold))
     about = {"condition_met": "no", "category": "soups", "rule_sentences": places}
-    question = Question("q", "t", "?", "?", ("gold",), ("f",), "open", metadata=about)
+    question = Question("q", "t", "?", "?", ("gold",), ("f",), "open", keys=about)
     told = [text, *others, *(f"Bo does thing {i}." for i in range(6))]
     steps = [Ingest(Conversation(f"c{i}", (Message("user", said),))) for i, said in enumerate(told)]
     return Task("t", (CORRECT,), (StorePlan("s", (*steps, Probe((question,)))),), {"f": fact}, "", "")
@@ -151,8 +158,7 @@ def test_what_is_still_told_in_other_words_is_no_fault(text, condition, fault):
 
 
 def test_the_number_of_a_detail_that_is_not_needed_stays():
-    details = (Detail(("mends clocks",)),)
-    assert "number changed" not in planted("persona", details=details)
+    assert "number changed" not in planted("persona", details=["mends clocks"])
 
 
 def test_a_fact_told_twice_is_not_lost_with_one_of_the_two():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.core import Fact, Listing, Memory, is_listed, moment_of, wrong_times
+from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, is_listed, moment_of, wrong_times
 from pytest_memfail.suites.memfail import updated_facts
 
 DAY = datetime(2024, 3, 11, tzinfo=timezone.utc)
@@ -18,14 +18,10 @@ OLD, NEW = "My canoe hangs in the shed at Belford.", "The canoe now hangs in the
 MOVED = Fact(
     "e",
     "fact",
-    "t",
     NEW,
     NEW,
     "c-1",
-    value="barn at Corwick",
-    stale_values=("shed at Belford",),
-    earlier=OLD,
-    is_dated=True,
+    Claim((Part("barn at Corwick"),), replaced=("shed at Belford",), earlier=OLD, is_dated=True),
 )
 
 
@@ -97,7 +93,7 @@ def test_entries_that_are_not_of_two_states_are_not_compared(entries):
 
 def test_states_told_on_the_same_day_are_not_compared():
     held = listing((OLD, "2024"), (NEW, "2024"))
-    assert wrong_times(replace(MOVED, is_dated=False), held) is None
+    assert wrong_times(replace(MOVED, claim=replace(MOVED.claim, is_dated=False)), held) is None
 
 
 @pytest.mark.parametrize(

@@ -88,23 +88,23 @@ def test_the_answer_does_not_count_if_a_fact_failed():
 
 @pytest.mark.parametrize("fact", [GONE, HIDDEN])
 def test_a_misleading_question_passes_vacuously_where_the_essay_was_not_stored_or_not_retrieved(fact):
-    verdict = question_verdict([fact], UNREACHED, misleading=True)
+    verdict = question_verdict([fact], UNREACHED, must_not_use=True)
     assert (verdict.name, verdict.vacuous) == (CORRECT, True)
     assert verdict.facts == (fact,)
 
 
 def test_a_misleading_question_keeps_a_summary_error():
-    verdict = question_verdict([BLURRED], UNREACHED, misleading=True)
+    verdict = question_verdict([BLURRED], UNREACHED, must_not_use=True)
     assert (verdict.name, verdict.vacuous) == (SUMMARY_ERROR, False)
 
 
 def test_a_misleading_question_whose_essay_was_shown_passes_by_its_answer_and_not_vacuously():
-    assert question_verdict([HELD], PASSED, misleading=True) == Verdict(CORRECT, (HELD,), PASSED, memory_held=True)
-    assert question_verdict([HELD], FAILED, misleading=True).name == REASONING_ERROR
+    assert question_verdict([HELD], PASSED, must_not_use=True) == Verdict(CORRECT, (HELD,), PASSED, memory_held=True)
+    assert question_verdict([HELD], FAILED, must_not_use=True).name == REASONING_ERROR
 
 
 def test_a_misleading_question_with_an_ungraded_fact_is_ungraded():
-    verdict = question_verdict([UNKNOWN], UNREACHED, misleading=True)
+    verdict = question_verdict([UNKNOWN], UNREACHED, must_not_use=True)
     assert (verdict.name, verdict.vacuous) == (UNGRADED, False)
 
 
@@ -119,7 +119,7 @@ def test_a_question_that_does_not_mislead_never_passes_vacuously(fact):
 def test_the_raw_letter_is_kept_whatever_the_facts_say(credited):
     assert question_verdict([GONE], PASSED, credited=credited).credited is credited
     assert question_verdict([HELD], PASSED, credited=credited).credited is credited
-    assert question_verdict([GONE], PASSED, credited=credited, misleading=True).credited is credited
+    assert question_verdict([GONE], PASSED, credited=credited, must_not_use=True).credited is credited
 
 
 def test_a_credited_letter_does_not_make_a_lost_fact_correct():
@@ -158,7 +158,7 @@ def test_memory_held_does_not_depend_on_the_answer(answer):
 
 
 def test_a_vacuous_pass_did_not_test_the_memory():
-    assert question_verdict([GONE], UNREACHED, misleading=True).memory_held is None
+    assert question_verdict([GONE], UNREACHED, must_not_use=True).memory_held is None
 
 
 NOTHING = StageResult("passed", "nothing of it is there", vacuous=True)

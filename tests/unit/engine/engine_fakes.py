@@ -56,7 +56,7 @@ def question(i: int, facts: Sequence[int] | None = None, **changes: Any) -> Ques
 
 def evidence(n: int) -> dict[str, Fact]:
     """The expected facts 0 to n - 1."""
-    return {f"e-{i}": Fact(f"e-{i}", "fact", "t", fact(i), fact(i), f"c-{i}") for i in range(n)}
+    return {f"e-{i}": Fact(f"e-{i}", "fact", fact(i), fact(i), f"c-{i}") for i in range(n)}
 
 
 def plan(n: int) -> tuple[Step, ...]:

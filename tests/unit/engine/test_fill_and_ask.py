@@ -757,8 +757,8 @@ def test_a_sync_test_taker_does_not_hold_up_the_loop(make_bench):
     assert names(bench.all(bench.begin(Store, plan(2)))) == ["correct"] * 2
 
 
-def test_a_misleading_question_passes_vacuously_where_its_essay_is_gone(bench):
-    asked = question(0, [1], kind="misleading")
+def test_a_question_that_must_not_use_its_fact_passes_vacuously_where_it_is_gone(bench):
+    asked = question(0, [1], must_not_use=True)
     (result,) = bench.all(bench.begin(Store, [Ingest(said(0)), Probe((asked,))]))
     assert (result.verdict.name, result.verdict.vacuous) == ("correct", True)
 

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 import pytest
 from engine_fakes import FAILED, PASSED, ExactJudge, Store, evidence, fact, names, question, said
 
-from pytest_memfail.core import STAGES, Ingest, Listing, Memory, Probe, Reply, StageResult
+from pytest_memfail.core import STAGES, Claim, Ingest, Listing, Memory, Probe, Reply, StageResult
 from pytest_memfail.engine import Grader
 from pytest_memfail.hosting import DaemonPool, Shelf
 
@@ -261,7 +261,7 @@ def test_the_conversation_of_a_query_has_the_time_at_which_it_is_asked(bench):
     [(("2024-03-11", "2024-06-02"), "correct"), (("1970", "1970"), "summary_error"), ((None, None), "correct")],
 )
 def test_a_fact_whose_entries_have_wrong_times_is_not_kept(times, name):
-    moved = replace(evidence(2)["e-1"], earlier=fact(0), is_dated=True)
+    moved = replace(evidence(2)["e-1"], claim=Claim(earlier=fact(0), is_dated=True))
     held = Listing("s", tuple(Memory(fact(i), timestamp=when) for i, when in enumerate(times)))
     grader = Grader(ExactJudge(), DaemonPool(1, "test"))
     verdict = asyncio.run(grader.grade(question(1), [moved], held, held.memories, None))

@@ -6,43 +6,47 @@ The names of people are in no dictionary, so that tests can replace them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
-from pytest_memfail.core import Detail, Fact, Listing, Memory, Question
+from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, Question
 from pytest_memfail.judges import OfflineJudge
 
 QUESTION = Question("q", "t", "?", "?", ("x",), ("e",), "open", answer_format="text")
 
 
-def rule(entity: str, behavior: str, condition: str, source: str, value: str = "Yes", task: str = "t") -> Fact:
-    return Fact(
-        "e", "rule", task, f"{entity} {behavior} {condition}.", source, "c", entity,
-        behavior=behavior, condition=condition, value=value,
-    )  # fmt: skip
+def claimed(evidence: Fact, **changes: Any) -> Fact:
+    """Return the fact with another claim."""
+    return replace(evidence, claim=replace(evidence.claim, **changes))
+
+
+def rule(owner: str, behavior: str, condition: str, source: str) -> Fact:
+    claim = Claim((Part(behavior), Part(condition, "condition")), owner=owner)
+    return Fact("e", "rule", f"{owner} {behavior} {condition}.", source, "c", claim)
 
 
 def preference(name: str, source: str, category: str | None = None, siblings: tuple[str, ...] = ()) -> Fact:
-    return Fact(
-        "e", "preference", "t", source, source, "c", preference=name, category=category, siblings=siblings
-    )  # fmt: skip
+    topic = [Part(category, "topic", required=False)] if category else []
+    return Fact("e", "preference", source, source, "c", Claim((Part(name), *topic), siblings=siblings))
 
 
-def persona(entity: str, source: str, asked: str, value: str | None, telling: tuple[str, ...] = ()) -> Fact:
-    return Fact("e", "persona", "t", source, source, "c", entity, value=value, asked=asked, telling=telling)
+def persona(owner: str, source: str, asked: str, *needs: str) -> Fact:
+    return Fact("e", "persona", source, source, "c", Claim((*map(Part, needs), Part(asked, "topic")), owner=owner))
 
 
-def link(source: str, first: str, second: str, details: tuple[Detail, ...] = ()) -> Fact:
-    return Fact("e", "link", "t", source, source, "c", anchors=(first, second), details=details)
+def link(source: str, first: str, second: str, listed: tuple[Part, ...] = ()) -> Fact:
+    return Fact("e", "link", source, source, "c", Claim((Part(second), Part(first, "cause"), *listed)))
 
 
-def state(source: str, value: str | None, subject: str, stale: tuple[str, ...] = (), entity: str | None = None) -> Fact:
-    return Fact("e", "fact", "t", source, source, "c", entity, value=value, subject=subject, stale_values=stale)
+def state(source: str, value: str, subject: str, stale: tuple[str, ...] = (), owner: str | None = None) -> Fact:
+    claim = Claim((Part(value), Part(subject, "topic")), owner=owner, replaced=stale)
+    return Fact("e", "fact", source, source, "c", claim)
 
 
-def point(text: str, source: str, entity: str | None = None) -> Fact:
-    return Fact("e", "point", "t", text, source, "c", entity)
+def point(text: str, source: str, owner: str | None = None) -> Fact:
+    return Fact("e", "point", text, source, "c", Claim(owner=owner))
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,6 @@ TOLD = (
             "polishes the copper kettle",
             "only after 9 pm",
             "Quillon hums all day. Quillon polishes the copper kettle only after 9 pm. He never whistles.",
-            "No",
         ),
         ("Quillon hums.", "The copper kettle gets its polish from Quillon, but never before 21:00."),
         ("Quillon polishes the copper kettle.", "Quillon hums all day."),
@@ -124,8 +127,7 @@ TOLD = (
             "Tadeusz drives the night tram in Poznan. He collects brass buttons from old uniforms. On Sundays he bakes "
             "poppy seed cake for the depot. He is afraid of geese.",
             "What does Tadeusz collect?",
-            "Brass buttons from old uniforms.",
-            ("He collects brass buttons from old uniforms.",),
+            "He collects brass buttons from old uniforms.",
         ),
         ("Tadeusz: tram driver; has a collection of uniform buttons made of brass; fears geese",),
         ("Tadeusz: tram driver; has a collection of uniform badges made of tin; fears geese",),
@@ -144,8 +146,8 @@ TOLD = (
             "counting the stock",
             "rearrange the shelves",
             (
-                Detail(("counting the stock", "stocktaking"), "anchor", ("work",)),
-                Detail(("rearrange the shelves", "shelves in a new order"), "anchor", ("tidy up",)),
+                Part("counting the stock", "cause", ("counting the stock", "stocktaking"), ("work",)),
+                Part("rearrange the shelves", "core", ("rearrange the shelves", "shelves in a new order"), ("tidy up",)),
             ),
         ),
         ("After stocktaking the user puts the shelves in a new order.",),
@@ -163,7 +165,7 @@ TOLD = (
             "Nesrin keeps the spare key under the third flowerpot.",
             "under the third flowerpot",
             "where Nesrin keeps the spare key",
-            entity="Nesrin",
+            owner="Nesrin",
         ),
         ("Nesrin's spare key is hidden beneath flowerpot number three.",),
         ("Nesrin's spare key is hidden somewhere in the garden.",),
@@ -190,7 +192,7 @@ TOLD = (
         ("Pavel", "Sunniva"),
     ),
 )  # fmt: skip
-STEADY = tuple(told for told in TOLD if not told.evidence.stale_values)
+STEADY = tuple(told for told in TOLD if not told.evidence.claim.replaced)
 """Facts without an earlier value, for which the order of entries is irrelevant."""
 
 

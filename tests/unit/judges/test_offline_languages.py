@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
 
 import pytest
+from facts_judged import claimed
 
-from pytest_memfail.core import UNREAD, Detail, Fact, Listing, Memory, Question, claim_of
+from pytest_memfail.core import UNREAD, Claim, Fact, Listing, Memory, Part, Question
 from pytest_memfail.judges.offline import OfflineJudge, is_foreign
 
 QUESTION = Question("q", "custom", "?", "?", (), ("f",), "open")
@@ -133,8 +133,12 @@ ENGLISH = (
 )
 
 
-def fact(said: str, text: str, **fields: object) -> Fact:
-    return Fact("f", "fact", "custom", text=text, source=said, conversation_id="c", **fields)  # type: ignore[arg-type]
+def fact(said: str, text: str, **claim: object) -> Fact:
+    return Fact("f", "fact", text, said, "c", Claim(**claim))  # type: ignore[arg-type]
+
+
+def listed(*wordings: tuple[str, ...]) -> Fact:
+    return claimed(GERMAN, parts=(*GERMAN.claim.parts, *(Part(some[0], wordings=some) for some in wordings)))
 
 
 def outcomes(evidence: Fact, *entries: str) -> tuple[str, str, str]:
@@ -179,7 +183,7 @@ def test_what_the_judge_cannot_read_is_ungraded_not_failed(language: str) -> Non
 
 @pytest.mark.parametrize(("said", "text"), ENGLISH)
 def test_names_and_rare_words_make_no_other_language(said: str, text: str) -> None:
-    assert not is_foreign(claim_of(fact(said, text)))
+    assert not is_foreign(fact(said, text).claim)
     assert "ungraded" not in outcomes(fact(said, text), "The user likes tea.", "The bus is late on Mondays.")
     english = fact("My aunt sells honey at the harbour.", "The user's aunt sells honey at the harbour.")
     assert "ungraded" not in outcomes(english, said, text)
@@ -201,13 +205,13 @@ JAPANESE = fact(*LANGUAGES["Japanese"][:2])
         (GERMAN, [f"Ottilie: {GERMAN.text}"], UNGRADED),
         (GERMAN, [f"[2026-01-05] assistant: {GERMAN.text}"], UNGRADED),
         # details as the language bends them, and one that is nowhere
-        (replace(GERMAN, details=(Detail(("Huhn",)), Detail(("Sommer", "Fisch")))), [GERMAN.text], HELD),
-        (replace(GERMAN, details=(Detail(("Samstag",)),)), [GERMAN.text], UNGRADED),
+        (listed(("Huhn",), ("Sommer", "Fisch")), [GERMAN.text], HELD),
+        (listed(("Samstag",)), [GERMAN.text], UNGRADED),
         # a forbidden value that comes later, or before; memories shown without times have no order
-        (replace(GERMAN, stale_values=("frisst Rind",)), [GERMAN.text, "Der Hund frisst Rind."], ("ungraded", "ungraded", "passed")),
-        (replace(GERMAN, stale_values=("frisst Rind",)), ["Der Hund frisst Rind.", GERMAN.text], HELD),
-        (replace(GERMAN, entity="Waldi"), [GERMAN.text], UNGRADED),
-        (replace(GERMAN, entity="Waldi"), [f"Waldi: {GERMAN.text}"], HELD),
+        (claimed(GERMAN, replaced=("frisst Rind",)), [GERMAN.text, "Der Hund frisst Rind."], ("ungraded", "ungraded", "passed")),
+        (claimed(GERMAN, replaced=("frisst Rind",)), ["Der Hund frisst Rind.", GERMAN.text], HELD),
+        (claimed(GERMAN, owner="Waldi"), [GERMAN.text], UNGRADED),
+        (claimed(GERMAN, owner="Waldi"), [f"Waldi: {GERMAN.text}"], HELD),
         (fact("Я живу в Риме.", "Живёт в Риме."), ["В Риме у него дом."], UNGRADED),
         (fact("我住在罗马。", "住在罗马。"), ["家在罗马。"], UNGRADED),
     ],

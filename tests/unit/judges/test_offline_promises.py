@@ -14,7 +14,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from facts_judged import QUESTION, TOLD, Told, in_stores, listing, persona, rule, state, verdict
+from facts_judged import QUESTION, TOLD, Told, claimed, in_stores, listing, persona, point, rule, state, verdict
 
 from pytest_memfail.core import UNSURE, Fact, Listing, Question, Reply, StageResult, UsageError
 from pytest_memfail.judges import OfflineJudge
@@ -28,7 +28,6 @@ KETTLE = rule(
     "polishes the copper kettle",
     "only after 9pm",
     "Quillon hums. Quillon polishes the copper kettle only after 9pm.",
-    "No",
 )
 every_kind = pytest.mark.parametrize("evidence", KINDS.values(), ids=KINDS)
 every_store = pytest.mark.parametrize(("told", "entries"), in_stores())
@@ -113,9 +112,7 @@ def test_a_reason_is_one_line_and_a_confidence_a_probability(told: Told, entries
 @every_store
 def test_a_result_points_to_entries_and_words_that_exist(told: Told, entries: tuple[str, ...]) -> None:
     evidence = told.evidence
-    known = [evidence.text, evidence.source, evidence.behavior, evidence.condition, evidence.preference, evidence.value]
-    known += [evidence.subject, evidence.asked, *evidence.anchors, *evidence.telling]
-    row = " ".join(text for text in known if text).casefold()
+    row = " ".join((evidence.text, evidence.source, *(part.text for part in evidence.claim.parts))).casefold()
     for result in stages(evidence, entries):
         assert all(0 <= at < len(entries) for at in result.entries)
         assert len(set(result.entries)) == len(result.entries)
@@ -166,22 +163,20 @@ def test_a_long_entry_is_quoted_in_short() -> None:
 
 
 def test_only_what_the_source_states_is_required_under_ours() -> None:
-    vague = replace(KETTLE, source="Quillon hums. Quillon polishes the copper kettle late in the evening.")
-    store = listing(vague.source)
+    vague = claimed(KETTLE, source="Quillon hums. Quillon polishes the copper kettle late in the evening.")
+    store = listing(vague.claim.source)
     assert OfflineJudge().summary(vague, store).outcome == "passed"
 
 
 def test_what_a_question_does_not_need_is_not_required() -> None:
     essay = "Quillon bakes rye bread at dawn. Quillon keeps eleven grey geese."
-    geese = persona(
-        "Quillon", essay, "What does Quillon keep?", "Eleven grey geese.", ("Quillon keeps eleven grey geese.",)
-    )
+    geese = persona("Quillon", essay, "What does Quillon keep?", "Quillon keeps eleven grey geese.")
     assert verdict(geese, ["Quillon keeps eleven grey geese."]) == "ok"
 
 
 def test_paper_requires_the_condition_for_storage_of_easy_rules() -> None:
     store = listing("Quillon polishes the copper kettle.")
-    easy, hard = KETTLE, replace(KETTLE, is_composed=True)
+    easy, hard = KETTLE, claimed(KETTLE, is_composed=True)
     assert OfflineJudge("paper").storage(easy, store).outcome == "failed"
     assert OfflineJudge("paper").storage(hard, store).outcome == "passed"
     assert OfflineJudge("ours").storage(easy, store).outcome == "passed"
@@ -196,14 +191,10 @@ def test_an_unknown_protocol_is_refused() -> None:
 # -- states ----------------------------------------------------------------------------------------------------------
 
 PORTO = state("User lives in Porto.", "Porto", "where the user lives", ("Lisbon",))
-CLUB = replace(
-    PORTO,
-    text="The user is no longer a member of the rowing club.",
-    source="The user is no longer a member of the rowing club.",
-    value=None,
-    subject=None,
-    stale_values=("member of the rowing club",),
-    taken_back=True,
+CLUB = claimed(
+    point(said := "The user is no longer a member of the rowing club.", said),
+    replaced=("member of the rowing club",),
+    has_ended=True,
 )
 
 

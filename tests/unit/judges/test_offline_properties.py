@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 from facts_judged import BESIDE, STEADY, TOLD, Told, in_stores, verdict
 from hypothesis import given, settings, strategies as st
 
-from pytest_memfail.core import Detail, Fact
+from pytest_memfail.core import Fact
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.reading import keys_of
 
@@ -41,27 +41,9 @@ NAMES = ("Dilwyn", "Orlaith", "Aurelio", "Tamsin", "Yorrick", "Anouk", "Zevran",
 
 def words_of(evidence: Fact) -> set[str]:
     """Return the base forms of all words of a fact, including names and listed wordings."""
-    texts = [
-        evidence.text,
-        evidence.source,
-        evidence.entity,
-        evidence.behavior,
-        evidence.condition,
-        evidence.preference,
-    ]
-    texts += [
-        evidence.category,
-        evidence.value,
-        evidence.asked,
-        evidence.subject,
-        *evidence.siblings,
-        *evidence.anchors,
-    ]
-    texts += [
-        *evidence.telling,
-        *evidence.stale_values,
-        *(w for d in evidence.details for w in (*d.wordings, *d.vaguer)),
-    ]
+    claim = evidence.claim
+    texts = [evidence.text, evidence.source, claim.owner, *claim.siblings, *claim.replaced]
+    texts += [text for part in claim.parts for text in (part.text, *part.wordings, *part.vaguer)]
     return {key for text in texts if text for key in keys_of(text)}
 
 
@@ -118,16 +100,16 @@ def test_an_entry_stored_twice_changes_nothing(told: Told, entries: tuple[str, .
 
 def renamed(evidence: Fact, names: dict[str, str]) -> Fact:
     """Return the fact with other people in it."""
-    changed = {f.name: _other(getattr(evidence, f.name), names) for f in fields(evidence)}
-    return replace(evidence, **{name: value for name, value in changed.items() if name not in ("id", "kind", "task")})
+    claim = evidence.claim
+    parts = tuple(replace(part, text=_other(part.text, names)) for part in claim.parts)
+    claim = replace(
+        claim, parts=parts, source=_other(claim.source, names), owner=_other(claim.owner or "", names) or None
+    )
+    return replace(evidence, text=_other(evidence.text, names), source=_other(evidence.source, names), claim=claim)
 
 
-def _other(value: object, names: dict[str, str]) -> object:
-    if isinstance(value, str):
-        return re.sub("|".join(rf"\b{name}\b" for name in names), lambda found: names[found[0]], value)
-    if isinstance(value, Detail):
-        return Detail(_other(value.wordings, names), value.part, _other(value.vaguer, names))  # type: ignore[arg-type]
-    return tuple(_other(item, names) for item in value) if isinstance(value, tuple) else value
+def _other(text: str, names: dict[str, str]) -> str:
+    return re.sub("|".join(rf"\b{name}\b" for name in names), lambda found: names[found[0]], text)
 
 
 @pytest.mark.parametrize(("told", "entries"), in_stores([told for told in TOLD if told.people]))
@@ -138,7 +120,7 @@ def test_other_names_for_everybody_change_nothing(told: Told, entries: tuple[str
     @given(st.permutations(NAMES))
     def same(order: list[str]) -> None:
         names = dict(zip(told.people, order, strict=False))
-        others = [str(_other(entry, names)) for entry in entries]
+        others = [_other(entry, names) for entry in entries]
         assert verdict(renamed(told.evidence, names), others) == before
 
     same()
@@ -175,7 +157,7 @@ def test_quotation_marks_of_either_kind_are_the_same(told: Told, entries: tuple[
 
 @every_store
 def test_the_case_of_the_first_letter_changes_nothing(told: Told, entries: tuple[str, ...]) -> None:
-    name = (told.evidence.entity or "user").split()[0]  # readers of English do not see a lower-case word as a name
+    name = (told.evidence.claim.owner or "user").split()[0]  # readers of English do not see a lower-case word as a name
     others = [entry if entry.startswith(name) else entry[0].swapcase() + entry[1:] for entry in entries]
     assert verdict(told.evidence, others) == verdict(told.evidence, entries)
 

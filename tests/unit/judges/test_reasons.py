@@ -13,7 +13,7 @@ import row_stores
 from hypothesis import given, settings, strategies as st
 
 from pytest_memfail.calibration import Case, planted_cases, read_cases, shipped_cases, suite_cases
-from pytest_memfail.core import Fact, FactVerdict, Listing, Memory, Question
+from pytest_memfail.core import Claim, Fact, FactVerdict, Listing, Memory, Part, Question
 from pytest_memfail.engine import Grader
 from pytest_memfail.finding.judges import kinds_of
 from pytest_memfail.judges import OfflineJudge
@@ -161,9 +161,18 @@ def test_made_up_listings(data: st.DataObject) -> None:
 
 def test_a_retracted_state_that_the_store_ends_and_nobody_shows() -> None:
     fact = Fact(
-        "f", "fact", "t", "I gave up rowing.", "I gave up rowing.", "c", stale_values=("rowing",), taken_back=True,
-        subject="sport", earlier="I row every day.",
-    )  # fmt: skip
+        "f",
+        "fact",
+        "I gave up rowing.",
+        "I gave up rowing.",
+        "c",
+        Claim(
+            (Part("I gave up rowing."), Part("sport", "topic")),
+            replaced=("rowing",),
+            earlier="I row every day.",
+            has_ended=True,
+        ),
+    )
     question = Question("q", "t", "?", "?", (), ("f",), "open")
     listing = Listing("s", (Memory("The user gave up rowing."), Memory("The user likes soup.")))
     (found,) = facts_of(question, [fact], listing, listing.memories[1:])

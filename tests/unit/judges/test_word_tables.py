@@ -61,9 +61,9 @@ def invented() -> dict[str, Task]:
 
 def phrases_of(evidence: Fact) -> list[str]:
     """Return the phrases that a table made from rows would hold."""
-    fields = (evidence.behavior, evidence.condition, evidence.preference, evidence.subject)
-    answer = () if evidence.kind == "persona" else (evidence.value,)
-    return [phrase for phrase in (*fields, *answer, *evidence.anchors, *evidence.telling) if phrase]
+    if evidence.kind == "persona":
+        return []
+    return list(evidence.claim.texts("core", "condition", "cause", *(["topic"] if evidence.kind == "fact" else [])))
 
 
 @cache

@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_memfail.core import Fact, Listing, Memory, Question
+from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, Question
 from pytest_memfail.finding.judges import kinds_of
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.cascade import CascadeJudge
 from pytest_memfail.judges.model import ModelJudge
 from pytest_memfail.llm import Ledger, ModelClient
+from pytest_memfail.suites.memfail.gold import Link, Persona, Preference, Rule, State
 from pytest_memfail.testing import LocalEndpoint
 from pytest_memfail.testing.answers import answer_by_rule
 
@@ -31,8 +32,8 @@ class Case:
     damaged: str
 
 
-def _evidence(kind: Any, source: str, **gold: Any) -> Fact:
-    return Fact("e", kind, gold.pop("task", "t"), gold.pop("text", source), source, "c", **gold)
+def _evidence(kind: str, source: str, *parts: Part, text: str = "", gold: Any = None, **claim: Any) -> Fact:
+    return Fact("e", kind, text or source, source, "c", Claim(parts, **claim), gold)
 
 
 _ESSAY = (
@@ -40,34 +41,40 @@ _ESSAY = (
     "Her van is painted the colour of rust, and she counts pipes aloud in Welsh. On Fridays she swims in the reservoir."
 )
 
+KETTLE = Rule("polishes the copper kettle", "only when his stress is at least 8 out of 10")
+NO_MILK = "No milk: it gave her hives as a child."
+
 CASES = {
     "rule": Case(
         _evidence(
             "rule",
             "Quillon lives above a print shop. Quillon polishes the copper kettle only when his stress is at least 8 out of 10.",
+            Part(KETTLE.behavior),
+            Part(KETTLE.condition, "condition"),
             text="Quillon polishes the copper kettle only when his stress is at least 8 out of 10.",
-            entity="Quillon",
-            behavior="polishes the copper kettle",
-            condition="only when his stress is at least 8 out of 10",
-            value="No",
+            gold=KETTLE,
+            owner="Quillon",
         ),
         "Noted: Quillon polishes the copper kettle only when his stress is at least 8 out of 10.",
         "Quillon polishes the copper kettle.",
     ),
     "preference": Case(
         _evidence(
-            "preference", "I love spaghetti carbonara after a long day of climbing.", preference="spaghetti carbonara"
+            "preference",
+            "I love spaghetti carbonara after a long day of climbing.",
+            Part("spaghetti carbonara"),
+            gold=Preference("spaghetti carbonara"),
         ),
         "Noted: I love spaghetti carbonara after a long day of climbing.",
         "I love spaghetti after a long day of climbing.",
     ),
     "persona": Case(
-        _evidence("persona", _ESSAY, entity="Odalys Pruitt", value="No milk: it gave her hives as a child."),
+        _evidence("persona", _ESSAY, Part(NO_MILK), gold=Persona(NO_MILK), owner="Odalys Pruitt"),
         f"Noted: {_ESSAY}",
         "Odalys Pruitt repairs church organs in the hill villages. On Fridays she swims in the reservoir.",
     ),
     "essay": Case(
-        _evidence("persona", _ESSAY, entity="Odalys Pruitt"),
+        _evidence("persona", _ESSAY, owner="Odalys Pruitt"),
         f"Noted: {_ESSAY}",
         "Odalys Pruitt repairs church organs in the hill villages.",
     ),
@@ -75,7 +82,9 @@ CASES = {
         _evidence(
             "link",
             "Heavy fog makes Ruben bake cinnamon rolls.",
-            anchors=("heavy fog", "bake cinnamon rolls"),
+            Part("bake cinnamon rolls"),
+            Part("heavy fog", "cause"),
+            gold=Link(("heavy fog", "bake cinnamon rolls")),
         ),
         "Noted: Heavy fog makes Ruben bake cinnamon rolls.",
         "Baking cinnamon rolls makes heavy fog for Ruben.",
@@ -84,9 +93,10 @@ CASES = {
         _evidence(
             "fact",
             "Ines moved to Bergen in March.",
-            entity="Ines",
-            value="Bergen",
-            stale_values=("Oslo",),
+            Part("Bergen"),
+            gold=State("Bergen", ""),
+            owner="Ines",
+            replaced=("Oslo",),
         ),
         "Ines moved to Bergen in March.",
         "Ines lives in Oslo.",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_memfail.core import AnswerKind, Fact, Found, Kind, Question, StageResult
+from pytest_memfail.core import AnswerKind, Claim, Fact, Found, Kind, Question, StageResult
 
 
 def find_word(evidence: Fact, texts: Any) -> Found:
     """Look for the value as a word, and for the first replaced one; faithful without an 'old' beside the value."""
-    held = [i for i, text in enumerate(texts) if evidence.value in text]
+    held = [i for i, text in enumerate(texts) if evidence.gold.value in text]
     if not held:
-        stale = any(old in text for old in evidence.stale_values for text in texts)
+        stale = any(old in text for old in evidence.claim.replaced for text in texts)
         return Found(False, False, "the value is nowhere", label="stale_value" if stale else None)
     blurred = any("old" in texts[i] for i in held)
     return Found(True, not blurred, "the value is there", tuple(held), ("current",) if blurred else ())
@@ -20,7 +20,7 @@ def find_word(evidence: Fact, texts: Any) -> Found:
 
 def find_nothing(evidence: Fact, texts: Any) -> Found:
     """Recognise that the replaced value is gone."""
-    if kept := tuple(i for i, text in enumerate(texts) if evidence.stale_values[0] in text):
+    if kept := tuple(i for i, text in enumerate(texts) if evidence.claim.replaced[0] in text):
         return Found(False, False, "it is still there", kept, label="leaked")
     return Found(True, True, "nothing of it is there", vacuous=True)
 
@@ -39,7 +39,7 @@ def grade_words(question: Question, evidence: Any, reply: str) -> StageResult | 
     """Pass the gold answer, fail a replaced one, leave the rest open."""
     if question.gold[0] in reply:
         return StageResult("passed", "it is the gold answer")
-    if any(old in reply for fact in evidence for old in fact.stale_values):
+    if any(old in reply for fact in evidence for old in fact.claim.replaced):
         return StageResult("failed", "it was replaced", label="stale_value")
     return None
 
@@ -50,9 +50,15 @@ ANSWERS = {
     "exact": AnswerKind("", grade_words, settles=True),
 }
 
-COLOUR = Fact("e", "value", "t", "The door is teal.", "I painted the door teal.", "c", value="teal")
-REPAINTED = replace(COLOUR, stale_values=("ochre",))
-DELETED = replace(REPAINTED, kind="deletion", value=None, taken_back=True)
+
+@dataclass(frozen=True)
+class Gold:
+    value: str | None
+
+
+COLOUR = Fact("e", "value", "The door is teal.", "I painted the door teal.", "c", gold=Gold("teal"))
+REPAINTED = replace(COLOUR, claim=Claim(replaced=("ochre",)))
+DELETED = replace(COLOUR, kind="deletion", gold=Gold(None), claim=Claim(replaced=("ochre",), has_ended=True))
 
 
 def asked(kind: str, **changes: Any) -> Question:

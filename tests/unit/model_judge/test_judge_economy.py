@@ -14,7 +14,7 @@ import pytest
 from model_judge_cases import CASES, block, listing, numbers, question, run, stored, texts
 from pydantic import BaseModel
 
-from pytest_memfail.core import AnswerKind, Detail, Memory
+from pytest_memfail.core import AnswerKind, Memory, Part
 from pytest_memfail.judges.rank import Ranking
 from pytest_memfail.llm import ContextLengthError, ReplyError, ResponseCache
 from pytest_memfail.testing.answers import answer_by_rule
@@ -296,8 +296,13 @@ def test_a_reply_of_another_shape_is_an_error_and_no_verdict(wrong):
     assert isinstance(asked.result, ReplyError)
 
 
+def must_keep_the_number():
+    claim = RULE.evidence.claim
+    return replace(RULE.evidence, claim=replace(claim, parts=(*claim.parts, Part("8", wordings=("8", "eight")))))
+
+
 def test_a_faithful_fact_that_lacks_what_must_be_kept_cannot_be():
-    fact = replace(RULE.evidence, details=(Detail(("8", "eight"), "number"),))
+    fact = must_keep_the_number()
     wrong = stored(True, True, [1], missing=["the level 8 of his stress"])
     asked = run(lambda judge: judge.summary(fact, listing(RULE.kept)), lambda request: wrong)
     assert isinstance(asked.result, ReplyError)
@@ -313,7 +318,7 @@ def test_a_faithful_fact_cannot_be_outdated():
 
 
 def test_a_recoverable_fact_that_lacks_what_must_be_kept_cannot_be():
-    fact = replace(RULE.evidence, details=(Detail(("8", "eight"), "number"),))
+    fact = must_keep_the_number()
     wrong = {"reason": "because", "entries": [1], "missing": ["eight"], "recoverable": True}
     asked = run(lambda judge: judge.retrieval(fact, question(), [Memory("Quillon polishes.")]), lambda request: wrong)
     assert isinstance(asked.result, ReplyError)

@@ -11,8 +11,9 @@ from dataclasses import replace
 import pytest
 from model_judge_cases import CASES, block, cascade, listing, question, run, stored
 
-from pytest_memfail.core import Fact, Memory, Reply, fact_verdict
+from pytest_memfail.core import Claim, Fact, Memory, Part, Reply, fact_verdict
 from pytest_memfail.llm import ReplyError
+from pytest_memfail.suites.memfail.gold import Persona, State
 
 KINDS = sorted(CASES)
 PROTOCOLS = ("ours", "paper")
@@ -169,11 +170,11 @@ def test_what_the_answer_does_not_need_is_reported_and_fails_nobody():
     assert asked.result.outcome == "passed"
     assert any("reservoir" in detail for detail in asked.result.reported)
     needs = [json.loads(block(request, "fact")).get("needed") for request in asked.requests]
-    assert needs == [None, case.evidence.value]
+    assert needs == [None, case.evidence.gold.needed]
 
 
 def test_of_a_misleading_question_what_it_borrows_is_needed():
-    fact = replace(CASES["essay"].evidence, asked="What may Wim not drink?", telling=("never drinks milk",))
+    fact = replace(CASES["essay"].evidence, gold=Persona("never drinks milk"))
     store = listing(CASES["essay"].damaged + " She never drinks milk, because it gave her hives as a child.", fillers=2)
 
     async def work(judge):
@@ -192,7 +193,8 @@ def test_questions_about_one_essay_share_its_check():
 
     async def work(judge):
         asking = ("What does Wim repair?", "Where does Wim swim?")
-        return await asyncio.gather(*(judge.summary(replace(fact, id=a, asked=a), store) for a in asking))
+        claims = [replace(fact.claim, parts=(Part(text), Part(text, "topic"))) for text in asking]
+        return await asyncio.gather(*(judge.summary(replace(fact, id=c.parts[0].text, claim=c), store) for c in claims))
 
     assert len(run(work).requests) == 1
 
@@ -226,7 +228,7 @@ def test_the_retrieval_of_a_state_that_replaced_another_is_always_asked_for():
 
 
 def _hard(evidence):
-    return replace(evidence, is_composed=True)
+    return replace(evidence, claim=replace(evidence.claim, is_composed=True))
 
 
 def test_only_paper_reads_easy_and_hard_rules_differently():
@@ -282,7 +284,7 @@ def test_what_an_answer_does_not_cover_is_named():
 
 
 def test_an_answer_about_somebody_else_is_wrong_only_with_borrowed_details():
-    gold = {"text": "What does Yuki Tanaka drink?", "metadata": {"distractor": "Yuki Tanaka"}, "evidence": ("essay",)}
+    gold = {"text": "What does Yuki Tanaka drink?", "keys": {"distractor": "Yuki Tanaka"}, "evidence": ("essay",)}
     assert answered("misleading", "I know nothing about Yuki Tanaka.", **gold).result.outcome == "passed"
     assert answered("misleading", "Most people drink coffee or tea.", **gold).result.outcome == "passed"
     borrowed = answered("misleading", "No milk: it gave her hives as a child, she counts pipes in Welsh.", **gold)
@@ -345,12 +347,7 @@ def test_the_cascade_asks_the_model_all_that_the_rules_are_unsure_of():
 
 
 def test_the_cascade_asks_the_model_what_the_rules_cannot_read():
-    evidence = replace(
-        CASES["preference"].evidence,
-        kind="fact",
-        text="Isst gern Rüben.",
-        source="Meine Schwester isst jeden Abend gern Rüben.",
-    )
+    evidence = Fact("e", "fact", "Isst gern Rüben.", "Meine Schwester isst jeden Abend gern Rüben.", "c")
     store = listing("Abends gibt es für die Schwester oft Rüben.", "Der Nutzer sucht eine neue Wohnung.")
 
     async def work(model):
@@ -379,15 +376,17 @@ def test_a_cascade_of_two_protocols_is_refused():
 TAKEN_BACK = Fact(
     "e",
     "fact",
-    "t",
     "I don't keep cash in the tea caddy any more.",
     "I don't keep cash in the tea caddy any more.",
     "c",
-    subject="the cash in the tea caddy",
-    earlier="I keep £200 in the tea caddy.",
-    stale_values=("£200 in the tea caddy",),
-    taken_back=True,
-    endings=("no longer", "don't keep cash"),
+    Claim(
+        (Part("I don't keep cash in the tea caddy any more."), Part("the cash in the tea caddy", "topic")),
+        earlier="I keep £200 in the tea caddy.",
+        replaced=("£200 in the tea caddy",),
+        has_ended=True,
+        endings=("no longer", "don't keep cash"),
+    ),
+    State(None, "the cash in the tea caddy"),
 )
 
 
@@ -401,7 +400,7 @@ TAKEN_BACK = Fact(
         ([TAKEN_BACK.source], [TAKEN_BACK.source], "correct", False),
         ([TAKEN_BACK.source], ["The user collects stamps."], "not_retrieved", False),
         ([TAKEN_BACK.source], [], "not_retrieved", False),
-        ([TAKEN_BACK.earlier], [TAKEN_BACK.earlier], "not_stored", False),
+        ([TAKEN_BACK.claim.earlier], [TAKEN_BACK.claim.earlier], "not_stored", False),
     ],
 )
 def test_a_state_that_was_taken_back(stored, shown, name, vacuous, protocol):

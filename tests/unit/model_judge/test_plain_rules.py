@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from model_judge_cases import CASES, listing, question, run, stored
 
-from pytest_memfail.core import AnswerKind, Memory, Reply
+from pytest_memfail.core import AnswerKind, Claim, Memory, Reply
 from pytest_memfail.judges.plain import is_said, opposite, stated_at
 
 LINK = CASES["link"].evidence
@@ -59,7 +59,7 @@ def test_of_a_state_that_replaced_another_the_words_decide_nothing():
     case = CASES["fact"]
     store = listing(case.evidence.text, case.damaged)
     assert run(lambda judge: judge.summary(case.evidence, store)).requests
-    ended = replace(LINK, taken_back=True)
+    ended = replace(LINK, claim=Claim(has_ended=True))
     assert run(lambda judge: judge.summary(ended, store), lambda _: stored(False, False, outdated=False)).requests
 
 

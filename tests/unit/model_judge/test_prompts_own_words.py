@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from model_judge_cases import CASES, question
 
-from pytest_memfail.core import Conversation, Detail, Fact, Memory, Message
+from pytest_memfail.core import Claim, Conversation, Fact, Memory, Message, Part
 from pytest_memfail.judges import prompts
 from pytest_memfail.llm.test_taker import chat_prompt, graded_prompt
 from pytest_memfail.suites import MEMFAIL_ANSWERS, MEMFAIL_KINDS
+from pytest_memfail.suites.memfail.gold import Link, Persona, Preference, Rule, State
 from pytest_memfail.suites.memfail.long_hop import OUTPUT_INSTRUCTION
 
 PAPER = Path(__file__).parents[4] / "shared" / "papers" / "memfail_full.txt"
@@ -27,18 +28,35 @@ def runs(text):
     return {tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)}
 
 
+CLAIM = Claim(
+    (Part("the core"), Part("a wording", wordings=("a wording", "another"))),
+    owner="the entity",
+    replaced=("the old value",),
+    earlier="the earlier statement",
+)
+GOLD = {
+    "rule": Rule("the behavior", "the condition"),
+    "preference": Preference("the preference"),
+    "persona": Persona("the value"),
+    "link": Link(("one end", "the other")),
+    "fact": State("the value", "the subject"),
+}
+
+
+def fact_of(kind, claim=CLAIM):
+    return Fact("e", kind, "the text", "the source", "c", claim, GOLD[kind])
+
+
 def all_prompts():
     entries = [prompts.Entry(1, Memory("x"))]
     for name, kind in MEMFAIL_KINDS.items():
         for is_composed in (False, True):
             for protocol in ("ours", "paper"):
                 for check in ("stored", "storage", "summary", "retrieval"):
-                    fact = Fact(
-                        "e", name, "t", "x", "x", "c", value="y", details=(Detail(("x",)),), is_composed=is_composed
-                    )
+                    fact = Fact("e", name, "x", "x", "c", replace(CLAIM, is_composed=is_composed), GOLD.get(name))
                     yield prompts.about_entries(check, fact, entries, kind, protocol, question())
     for name, answer in MEMFAIL_ANSWERS.items():
-        yield prompts.about_answer(question(name), [CASES["rule"].evidence], "x", answer)
+        yield prompts.about_answer(question(name, keys={"distractor": "x"}), [CASES["rule"].evidence], "x", answer)
     yield prompts.warm_up(entries)
     yield prompts.once_more(prompts.warm_up(entries), "x", "x")
     yield graded_prompt(question(), [Memory("x")])
@@ -61,36 +79,12 @@ def test_the_criteria_are_short():
     assert longest < 320
 
 
-FULL = Fact(
-    id="e",
-    kind="",
-    task="t",
-    text="the text",
-    source="the source",
-    conversation_id="c",
-    entity="the entity",
-    behavior="the behavior",
-    condition="the condition",
-    preference="the preference",
-    category="the category",
-    siblings=("a sibling",),
-    anchors=("one end", "the other"),
-    value="the value",
-    asked="the question?",
-    telling=("a sentence.",),
-    stale_values=("the old value",),
-    decoys=("a decoy",),
-    subject="the subject",
-    earlier="the earlier statement",
-    endings=("an ending",),
-    details=(Detail(("a wording", "another"), "detail"),),
-)
 SENT = {
-    "rule": "3f531cb3101aa153",
-    "preference": "b87ae51059dba4fe",
-    "persona": "0e620b8f065f3835",
-    "link": "029d272df1159040",
-    "fact": "ad8415c380727ca1",
+    "rule": "98ee90c3c62ed052",
+    "preference": "4e7adb456f1341c4",
+    "persona": "6a00e416d0d82bda",
+    "link": "ab19afb90eb93538",
+    "fact": "38053a79a97b741a",
 }
 """Digests of what is sent about each kind: cached replies, and every figure of a model as judge, hold for these prompts."""
 
@@ -99,9 +93,9 @@ def sent_about(name):
     """Return every prompt that a judge sends about a fact of this kind."""
     kind = MEMFAIL_KINDS[name]
     entries = [prompts.Entry(1, Memory("first", timestamp="2024-05-01")), prompts.Entry(2, Memory("second"))]
-    fact = replace(FULL, kind=name)
-    facts = [fact, replace(fact, value=None, telling=(), details=()), replace(fact, is_composed=True)]
-    facts += [replace(fact, taken_back=True)] if name == "fact" else []
+    facts = [fact_of(name), fact_of(name, replace(CLAIM, parts=())), fact_of(name, replace(CLAIM, is_composed=True))]
+    facts += [fact_of(name, replace(CLAIM, has_ended=True))] if name == "fact" else []
+    facts += [replace(facts[1], gold=None)] if name == "persona" else []
     for one in facts:
         yield prompts.about_entries("stored", one, entries, kind)
         yield prompts.about_entries("retrieval", one, entries, kind, "ours", question())
@@ -118,9 +112,9 @@ def test_a_prompt_about_a_fact_changes_only_on_purpose(name):
 
 
 def test_a_prompt_about_an_answer_changes_only_on_purpose():
-    asked = replace(question(), metadata={"distractor": "somebody else"})
+    asked = replace(question(), keys={"distractor": "somebody else"})
     sent = (
-        prompts.about_answer(replace(asked, kind=name), [replace(FULL, kind="fact")], "a reply", kind)
+        prompts.about_answer(replace(asked, kind=name), [fact_of("fact")], "a reply", kind)
         for name, kind in MEMFAIL_ANSWERS.items()
     )
     assert digest(sent) == "01ce982f3418b664"

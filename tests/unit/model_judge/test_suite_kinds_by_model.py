@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from model_judge_cases import block, cascade, listing, run, stored
 from pydantic import BaseModel
-from suite_kinds import ANSWERS, COLOUR, DELETED, KINDS, REPAINTED, asked
+from suite_kinds import ANSWERS, COLOUR, DELETED, KINDS, REPAINTED, Gold, asked
 
-from pytest_memfail.core import AnswerKind, JudgeError, Memory, Reply, StageResult
-from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.core import AnswerKind, JudgeError, Kind, Memory, Reply, StageResult
+from pytest_memfail.judges import OfflineJudge, prompts
 from pytest_memfail.judges.cascade import CascadeJudge
 from pytest_memfail.llm import ReplyError
 
@@ -233,7 +233,7 @@ def test_the_endpoint_judges_by_the_words_of_the_value(text, outcomes):
 
 
 def test_the_endpoint_tells_half_a_value_from_a_whole_one():
-    fact = replace(COLOUR, value="teal with brass numbers")
+    fact = replace(COLOUR, gold=Gold("teal with brass numbers"))
     storage, summary = both(fact, listing("The door is teal with numbers.")).result
     assert (storage.outcome, summary.outcome, summary.missing) == ("passed", "failed", ("teal with brass numbers",))
 
@@ -306,3 +306,14 @@ def test_what_a_suite_finds_wrong_with_a_reply_is_asked_again_and_then_an_error(
 
 def test_no_call_is_made_offline():
     assert OfflineJudge(**SCORED).answer(asked("scored"), [], Reply("teal")).outcome == "ungraded"
+
+
+def test_a_kind_shows_only_fields_that_there_are():
+    kind, answer = Kind("a", "b", "c", gold=("valeu",)), AnswerKind("a", gold=("valeu",))
+    with pytest.raises(
+        JudgeError, match="kind 'value' show 'valeu' to a model, but their gold value Gold has no such field"
+    ):
+        prompts.about_entries("stored", COLOUR, [], kind)
+    assert "valeu" not in str(prompts.about_entries("stored", replace(COLOUR, gold=None), [], kind))
+    with pytest.raises(JudgeError, match="kind 'colour' show 'valeu' to a model, but q has no such key"):
+        prompts.about_answer(asked("colour"), [COLOUR], "x", answer)

@@ -191,7 +191,7 @@ def test_a_record_in_a_folder_that_is_not_there_is_refused(tmp_path):
 
 # -- lines ------------------------------------------------------------------------------------------------------------
 
-EVIDENCE = Fact("e-1", "fact", "t", "Ada bakes.", "Ada bakes when it rains.", "c-1")
+EVIDENCE = Fact("e-1", "fact", "Ada bakes.", "Ada bakes when it rains.", "c-1")
 QUESTION = Question(
     "q-1",
     "t",

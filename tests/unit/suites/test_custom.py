@@ -9,7 +9,7 @@ import re
 import pytest
 from row_files import folder
 
-from pytest_memfail.core import Ingest, RowError, claim_of
+from pytest_memfail.core import Ingest, RowError
 from pytest_memfail.suites import HaystackFinder, read_custom, validate
 from pytest_memfail.suites.load import sample
 
@@ -53,9 +53,9 @@ def test_a_case_is_a_store_of_its_own(tmp_path):
 def test_an_expected_fact_has_details_and_forbidden_values(tmp_path):
     (fact,) = read(tmp_path, CASE).evidence.values()
     assert fact.source == "I'm allergic to penicillin."
-    assert [detail.wordings for detail in fact.details] == [("allergic", "allergy"), ("penicillin",)]
-    assert fact.stale_values == ("no known allergies",)
-    assert fact.entity == "Ana"
+    assert [detail.wordings for detail in fact.claim.listed] == [("allergic", "allergy"), ("penicillin",)]
+    assert fact.claim.replaced == ("no known allergies",)
+    assert fact.claim.owner == "Ana"
 
 
 def test_a_file_may_hold_several_cases(tmp_path):
@@ -484,4 +484,4 @@ def test_validate_reports_the_faults_of_cases(tmp_path):
 
 def test_the_name_of_the_user_reaches_the_claim(tmp_path):
     (named,) = read(tmp_path, CASE.replace("k: 3", "user: Ulla Brandt\nk: 3")).evidence.values()
-    assert claim_of(named).user == "Ulla Brandt"
+    assert named.claim.user == "Ulla Brandt"

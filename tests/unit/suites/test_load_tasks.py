@@ -200,7 +200,7 @@ def test_long_hop_has_one_fact_a_conversation_and_one_link_a_fact(rows):
     assert len(task.stores[0].read_conversations()) == 7
     question = next(q for q in task.questions if q.id == "chain-0")
     facts = [task.evidence[name] for name in question.evidence]
-    assert [fact.anchors for fact in facts] == [(f"anchor0x{i}", f"anchor0x{i + 1}") for i in range(4)]
+    assert [fact.gold.anchors for fact in facts] == [(f"anchor0x{i}", f"anchor0x{i + 1}") for i in range(4)]
     assert (question.correct_option, question.answer_format, question.stratum) == ("A", "letter", "K=3")
 
 
@@ -208,14 +208,15 @@ def test_persona_expects_what_each_question_needs_under_ours(rows):
     task = task_of(rows, "persona_retrieval", "ours")
     assert len({q.evidence for q in task.questions}) == len(task.questions)
     for question in task.questions:
-        value = task.evidence[question.evidence[0]].value
-        assert value == (question.gold[0] if question.kind == "direct" else None)
+        gold = task.evidence[question.evidence[0]].gold
+        assert (gold and gold.needed) == (question.gold[0] if question.kind == "direct" else None)
+        assert question.must_not_use == (question.kind == "misleading")
 
 
 def test_persona_expects_the_whole_essay_once_a_row_under_paper(rows):
     task = task_of(rows, "persona_retrieval", "paper")
     assert len(task.evidence) == 6
-    assert all(fact.value is None and fact.details == () for fact in task.evidence.values())
+    assert all(fact.gold is None and fact.claim.listed == () for fact in task.evidence.values())
     assert Counter(q.evidence for q in task.questions) == Counter(
         dict.fromkeys({q.evidence for q in task.questions}, 3)
     )
@@ -225,14 +226,14 @@ def test_persona_marks_misleading_questions_and_their_distractor(rows):
     kinds = Counter(q.kind for q in task_of(rows, "persona_retrieval", "ours").questions)
     assert kinds == {"direct": 12, "misleading": 6}
     for question in task_of(rows, "persona_retrieval", "ours").questions:
-        assert ("distractor" in question.metadata) == (question.kind == "misleading")
+        assert ("distractor" in question.keys) == (question.kind == "misleading")
 
 
 def test_curated_details_belong_to_their_own_direct_question(rows):
     details = '[[{"wordings": ["three bees", "3 bees"]}], [], [{"wordings": ["of the distractor"]}]]'
     write(rows / "persona_retrieval.csv", persona(0, evidence_details=details))
     ours = task_of(rows, "persona_retrieval", "ours")
-    found = {q.id[-2:]: ours.evidence[q.evidence[0]].details for q in ours.questions}
+    found = {q.id[-2:]: ours.evidence[q.evidence[0]].claim.listed for q in ours.questions}
     assert found["q1"][0].wordings == ("three bees", "3 bees")
     assert found["q2"] == found["q3"] == ()
 
@@ -241,12 +242,10 @@ def test_what_a_misleading_question_borrows_comes_from_its_row(rows):
     questions = [asked(0, 0, misleading=False), {**asked(0, 1, misleading=True), "borrows": ["keeps 3 bees"]}]
     write(rows / "persona_retrieval.csv", persona(0, questions=json.dumps(questions)))
     ours = task_of(rows, "persona_retrieval", "ours")
-    assert {q.kind: ours.evidence[q.evidence[0]].telling for q in ours.questions} == {
-        "direct": (),
-        "misleading": ("keeps 3 bees",),
-    }
+    (borrowing,) = (ours.evidence[q.evidence[0]] for q in ours.questions if q.kind == "misleading")
+    assert (borrowing.gold.needed, borrowing.claim.texts("core")) == ("keeps 3 bees", ("keeps 3 bees",))
     paper = task_of(rows, "persona_retrieval", "paper")
-    assert [fact.telling for fact in paper.evidence.values()] == [()]
+    assert [fact.gold for fact in paper.evidence.values()] == [None]
 
 
 @pytest.mark.parametrize("protocol", ["ours", "paper"])
@@ -260,8 +259,8 @@ def test_conditional_expects_the_rule_with_its_parts(rows, name):
     task = task_of(rows, name, "ours")
     question = next(q for q in task.questions if "Ada1 " in q.text)
     rule = task.evidence[question.evidence[0]]
-    assert (rule.kind, rule.entity, rule.behavior) == ("rule", "Ada1", "bakes bread number 1")
-    assert rule.condition == "only when it rains"
+    assert (rule.kind, rule.claim.owner, rule.gold.behavior) == ("rule", "Ada1", "bakes bread number 1")
+    assert rule.gold.condition == "only when it rains"
     assert (question.kind, question.stratum, question.gold) == ("yes_no", "no", ("No, she does not.",))
     assert "condition" not in question.query
 
@@ -342,7 +341,7 @@ def mid_stream_task() -> Task:
     def probe(*names):
         return Probe(tuple(Question(n, "t", n, n, (), (f"e-{n}",), "open") for n in names))
 
-    evidence = {f"e-{n}": Fact(f"e-{n}", "fact", "t", n, n, f"c-{n}") for n in ("a", "b", "d")}
+    evidence = {f"e-{n}": Fact(f"e-{n}", "fact", n, n, f"c-{n}") for n in ("a", "b", "d")}
     first = StorePlan("one", (said("c-a"), probe("a"), said("c-b"), probe("b")))
     return Task("t", (), (first, StorePlan("two", (said("c-d"), probe("d")))), evidence, "", "")
 

@@ -61,7 +61,7 @@ def test_the_first_wording_of_every_detail_stands_in_its_source():
     details = 0
     for task in load_tasks(TaskRequest()):
         for fact in task.evidence.values():
-            for detail in fact.details:
+            for detail in fact.claim.listed:
                 details += 1
                 assert detail.wordings[0].casefold() in fact.source.casefold(), (fact.id, detail.wordings[0])
     assert details > 100
@@ -73,9 +73,9 @@ def test_the_rows_have_no_fault():
 
 def test_easy_and_hard_ask_the_same_of_the_same_rules():
     easy, hard = load_tasks(TaskRequest(("conditional_*",)))
-    questions = {q.pair_id: (q.text, q.gold) for q in easy.questions}
-    assert None not in questions
-    assert questions == {q.pair_id: (q.text, q.gold) for q in hard.questions}
+    asked = sorted((q.text, q.gold) for q in easy.questions)
+    assert asked
+    assert asked == sorted((q.text, q.gold) for q in hard.questions)
 
 
 def test_no_letter_is_right_far_more_often_than_others():

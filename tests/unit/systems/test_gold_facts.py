@@ -33,13 +33,11 @@ def asked(name, query, *evidence, part=""):
 
 
 FACTS = {
-    "old": Fact("old", "fact", "t", "Ada lives in Turku.", "I live in Turku.", "c-1"),
-    "new": Fact("new", "fact", "t", "Ada lives in Bergen.", "I moved to Bergen.", "c-2"),
-    "trap": Fact("trap", "fact", "t", "Ada keeps a llama.", "Llamas spit.", "c-2", is_distractor=True),
-    "order": Fact(
-        "order", "order", "t", "home, in order: Turku, Bergen", "I live in Turku.\nI moved to Bergen.", "c-2"
-    ),
-    "rule": Fact("rule", "rule", "t", "Ada bakes if it rains.", "Ada bakes only if it rains.", "c-1", behavior="bakes"),
+    "old": Fact("old", "fact", "Ada lives in Turku.", "I live in Turku.", "c-1"),
+    "new": Fact("new", "fact", "Ada lives in Bergen.", "I moved to Bergen.", "c-2"),
+    "trap": Fact("trap", "fact", "Ada keeps a llama.", "Llamas spit.", "c-2", is_distractor=True),
+    "order": Fact("order", "order", "home, in order: Turku, Bergen", "I live in Turku.\nI moved to Bergen.", "c-2"),
+    "rule": Fact("rule", "rule", "Ada bakes if it rains.", "Ada bakes only if it rains.", "c-1"),
 }
 WHERE = "Where does Ada live?"
 PLAN = StorePlan(

@@ -58,9 +58,9 @@ def test_the_source_of_a_point_is_its_dialogue_and_evidence_joins_by_content(tmp
     assert found["s000-q1"].evidence == found["s000-p01"].evidence
     (point,) = (made.evidence[name] for name in found["s000-p01"].evidence)
     assert point.source == "I moved to Varda.\nYou surely ski there."
-    assert {fact.user for fact in made.evidence.values()} == {"Ulla Brandt"}
+    assert {fact.claim.user for fact in made.evidence.values()} == {"Ulla Brandt"}
     (update,) = (made.evidence[name] for name in found["s002-p01"].evidence)
-    assert update.stale_values == ("Ulla lives in Varda",)
+    assert update.claim.replaced == ("Ulla lives in Varda",)
     (distractor,) = (made.evidence[name] for name in found["s000-p02"].evidence)
     assert distractor.is_distractor
     assert found["s000-added"].keys["points"] == ["Ulla moved to Varda"]

@@ -231,7 +231,7 @@ def test_memories_that_a_reply_repeats_are_no_answer(task):
 
 # -- turns of a chat -----------------------------------------------------------------------------------------------------
 
-TURN = Fact("e", "turn", "t", "", "Ragna found a flat on Eel Lane, number 9. I carried eleven boxes up there.", "c")
+TURN = Fact("e", "turn", "", "Ragna found a flat on Eel Lane, number 9. I carried eleven boxes up there.", "c")
 
 
 @pytest.mark.parametrize(

@@ -93,13 +93,13 @@ def test_questions(tmp_path):
 def test_the_fact_of_a_question_and_what_it_replaces(tmp_path):
     task = load(tmp_path, row())
     (found,) = fact(task, "sh-no0")
-    assert (found.kind, found.source, found.subject, found.value) == (
+    assert (found.kind, found.source, found.gold.beginning, found.gold.value) == (
         "numbered_fact",
         "3. The capital of Selm is Ostry.",
         "The capital of Selm is",
         "Ostry",
     )
-    assert (found.stale_values, found.earlier) == (("Varda",), "0. The capital of Selm is Varda.")
+    assert (found.claim.replaced, found.claim.earlier) == (("Varda",), "0. The capital of Selm is Varda.")
     assert found.conversation_id == task.stores[0].read_conversations()[0].id
 
 
@@ -198,7 +198,7 @@ def test_a_fact_about_a_name_that_looks_alike_never_takes_the_place_of_the_right
 def test_a_gold_that_was_replaced_has_no_stale_values(tmp_path):
     task = load(tmp_path, row(asked=[("What is the capital of Selm?", ["Varda"])]))
     (found,) = fact(task, "sh-no0")
-    assert (found.value, found.stale_values) == ("Varda", ())
+    assert (found.gold.value, found.claim.replaced) == ("Varda", ())
 
 
 def test_a_chain_has_the_facts_that_end_in_its_answer(tmp_path):
@@ -210,9 +210,9 @@ def test_a_chain_has_the_facts_that_end_in_its_answer(tmp_path):
     task = load(tmp_path, row("factconsolidation_mh_6k", asked=asked))
     (found,) = fact(task, "mh-no0")
     assert found.kind == "last_fact"
-    assert found.telling == ("goalball was created in the country of Selm", "Ulla Brandt is a citizen of Selm")
+    assert found.gold.any_of == ("goalball was created in the country of Selm", "Ulla Brandt is a citizen of Selm")
     # one that was replaced stands only where no other ends in the answer
-    assert fact(task, "mh-no1")[0].telling == ("The capital of Selm is Varda",)
+    assert fact(task, "mh-no1")[0].gold.any_of == ("The capital of Selm is Varda",)
     assert fact(task, "mh-no2") == []
 
 
@@ -242,7 +242,7 @@ def test_an_answer_in_documents_is_a_string(tmp_path):
     asked = [("Who built it?", ["Builder 7x"]), ("Was it?", ["yes"]), ("Who?", ["nobody"]), ("How many?", ["7"])]
     task = load(tmp_path, row("ruler_qa1_197K", text, asked), name="Accurate_Retrieval.json")
     (found,) = fact(task, "qa1-no0")
-    assert (found.kind, found.value) == ("gold_string", "Builder 7x")
+    assert (found.kind, found.gold.value) == ("gold_string", "Builder 7x")
     home = next(c for c in task.stores[0].read_conversations() if c.id == found.conversation_id)
     assert "builder 7x" in home.text
     # what any text contains says nothing

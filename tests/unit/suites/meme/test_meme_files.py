@@ -190,7 +190,7 @@ def test_an_entity_that_a_value_mentions_needs_no_fact(tmp_path):
     made = episode()
     made["sessions"][3]["gold_facts"] = None
     task = loaded(tmp_path, made)
-    (fact,) = (e for e in task.evidence.values() if e.kind == "value" and e.value == "Ida Falk")
+    (fact,) = (e for e in task.evidence.values() if e.kind == "value" and e.gold.value == "Ida Falk")
     assert fact.source.startswith("Our door code")
 
 

@@ -100,7 +100,7 @@ def test_a_fact_is_lost_with_the_messages_that_mention_it(store):
                 fact = OURS.evidence[each]
                 if fact.kind in ("order", "deletion"):
                     continue
-                value = fact.value.casefold().removeprefix("the ")
+                value = fact.gold.value.casefold().removeprefix("the ")
                 less = [text for text in messages if value not in text.casefold()]
                 assert not held(fact, *less), each
 
@@ -210,7 +210,7 @@ def test_rule(facts):
     assert held(rule, "If she leaves Ondwick Freight she will take the Skarn tram.")
     bare = found(rule, "Sometimes wonders about the Skarn tram.")
     assert (bare.present, bare.faithful) == (True, False)
-    assert bare.missing == (rule.condition,)
+    assert bare.missing == (rule.gold.condition,)
     assert found(rule, "Rides the Pell bicycle.").label == "stale_value"
     _, absence = facts("after-abs-gym")
     assert held(absence, "Trains at Torsk Hall, only while employed at Ondwick Freight.")

@@ -80,31 +80,31 @@ def test_kinds_of_facts(task):
 
 def test_a_cascade(task):
     change, rule = facts(task, "after-cas-commute")
-    assert (change.value, change.source, change.entity) == ("Marl Couriers", TURNS[5], "employer")
-    assert change.stale_values == ("Ondwick Freight", "Pell bicycle")
-    assert (rule.value, rule.source) == ("Skarn tram", TURNS[1])
-    assert rule.condition == "If the user ever leaves Ondwick Freight, the user takes the Skarn tram."
-    assert "Ondwick Freight" in rule.anchors
-    assert rule.endings == ("Skarn tram",)
+    assert (change.gold.value, change.source, change.claim.owner) == ("Marl Couriers", TURNS[5], "employer")
+    assert change.claim.replaced == ("Ondwick Freight", "Pell bicycle")
+    assert (rule.gold.value, rule.source) == ("Skarn tram", TURNS[1])
+    assert rule.gold.condition == "If the user ever leaves Ondwick Freight, the user takes the Skarn tram."
+    assert "Ondwick Freight" in rule.gold.depends_on
+    assert rule.gold.derived == ("Skarn tram",)
     assert change.text == "The user now works at Marl Couriers. What follows of commute: Skarn tram."
 
 
 def test_an_absence(task):
     _, rule = facts(task, "after-abs-gym")
-    assert (rule.value, rule.endings, rule.source) == ("Torsk Hall", (), TURNS[2])
+    assert (rule.gold.value, rule.gold.derived, rule.source) == ("Torsk Hall", (), TURNS[2])
 
 
 def test_a_deletion_comes_from_its_request(task):
     (deletion,) = facts(task, "after-del-door_code")
     assert deletion.source == TURNS[6]
-    assert deletion.stale_values == ("44-Xu",)
-    assert deletion.taken_back
+    assert deletion.claim.replaced == ("44-Xu",)
+    assert deletion.claim.has_ended
     assert deletion.conversation_id == task.stores[0].read_conversations()[6].id
 
 
 def test_what_is_not_told_before_the_probe_is_no_fact_of_it(task):
     (value,) = facts(task, "before-cas-commute")
-    assert (value.value, value.siblings) == ("Pell bicycle", ("Skarn tram",))
+    assert (value.gold.value, value.gold.others) == ("Pell bicycle", ("Skarn tram",))
 
 
 def test_ids_are_stable_and_independent_of_other_episodes(tmp_path, task):
@@ -146,9 +146,9 @@ def test_two_hops(tmp_path):
     write(tmp_path, made)
     (task,) = SUITE.load(SuiteRequest(tmp_path))
     found = facts(task, "after-cas-lunch")
-    assert [(f.kind, f.value) for f in found] == [
+    assert [(f.kind, f.gold.value) for f in found] == [
         ("change", "Marl Couriers"),
         ("dependency", "Onk soup"),
         ("dependency", "Skarn tram"),
     ]
-    assert found[2].endings == ("Onk soup", "Skarn tram")
+    assert found[2].gold.derived == ("Onk soup", "Skarn tram")
