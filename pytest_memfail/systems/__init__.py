@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import Fact, StorePlan, SystemContext
-from pytest_memfail.systems.adapters import ADAPTERS, adapter
 
 if TYPE_CHECKING:
     from pytest_memfail.systems.connectors import ConnectorFactory
 
 BUILT_IN: Final[Mapping[str, str]] = {
-    "bm25": "every message verbatim in SQLite, ranked by BM25",
-    "dense": "every message verbatim in SQLite, ranked by the vectors of an embedding endpoint",
-    "sqlite-hybrid": "every message verbatim in SQLite, ranked by BM25 and static embeddings together",
-    "md-file": "one Markdown file that a model keeps by calling tools, searched by BM25",
-    "memory-tool": "a folder of files that a model keeps with the six commands of the memory tool",
-    "full-context": "everything is shown, in the order of storing",
-    "gold-facts": "exactly the facts that each question needs: the upper bound of memory",
-    "no-memory": "stores nothing",
-    "forgetful": "drops conversations (not_stored)",
-    "lossy": "drops qualifying clauses, numbers and names (summary_error)",
-    "misdirected": "ranks wrongly (not_retrieved)",
+    "bm25": "bm25:FACTORY",
+    "dense": "dense:FACTORY",
+    "sqlite-hybrid": "sqlite_hybrid:FACTORY",
+    "md-file": "md_file:FACTORY",
+    "memory-tool": "connectors:MEMORY_TOOL",
+    "full-context": "full_context:FACTORY",
+    "gold-facts": "gold_facts:FACTORY",
+    "no-memory": "no_memory:FACTORY",
+    "forgetful": "failing:Forgetful",
+    "lossy": "failing:Lossy",
+    "misdirected": "failing:Misdirected",
 }
-"""The built-in systems, each with a description."""
-SYSTEMS: Final[Mapping[str, str]] = {**BUILT_IN, **ADAPTERS}
-"""The built-in systems and the adapters of published ones, whose packages may be missing."""
+"""The built-in systems, each with the place of its factory, or of the class that wraps another system."""
+SYSTEMS: Final[Mapping[str, str]] = {
+    **BUILT_IN,
+    "mem0": "adapters.mem0:FACTORY",
+    "langmem": "adapters.langmem:FACTORY",
+    "a-mem": "adapters.a_mem:FACTORY",
+    "simplemem": "adapters.simplemem:FACTORY",
+}
+"""The built-in systems and the adapters of published ones; the extra of the same name installs an adapter's packages."""
 
 
 def built_in_system(
@@ -37,51 +44,21 @@ def built_in_system(
 
     Raises `KeyError` for a name not in `SYSTEMS`.
     """
-    if name in ("forgetful", "lossy", "misdirected"):
-        from pytest_memfail.systems import failing
+    module, _, attribute = SYSTEMS[name].partition(":")
+    found = getattr(import_module(f"{__name__}.{module}"), attribute)
+    if module == "failing":
+        from pytest_memfail.systems.failing import FailingFactory
 
-        kind = {"forgetful": failing.Forgetful, "lossy": failing.Lossy, "misdirected": failing.Misdirected}[name]
-        return failing.FailingFactory(kind, make_inner)
-    if name == "bm25":
-        from pytest_memfail.systems.bm25 import FACTORY as BY_WORDS
-
-        return BY_WORDS
-    if name == "dense":
-        from pytest_memfail.systems.dense import FACTORY as BY_VECTORS
-
-        return BY_VECTORS
-    if name == "sqlite-hybrid":
-        from pytest_memfail.systems.sqlite_hybrid import FACTORY
-
-        return FACTORY
-    if name == "md-file":
-        from pytest_memfail.systems.md_file import FACTORY as MD_FILE
-
-        return MD_FILE
-    if name == "memory-tool":
-        from pytest_memfail.systems.connectors import memory_tool
-
-        return memory_tool()
-    if name == "gold-facts":
-        from pytest_memfail.systems.gold_facts import GoldFactsFactory
-
-        return GoldFactsFactory()
-    if name == "full-context":
-        from pytest_memfail.systems.full_context import FullContext
-
-        return FullContext
-    if name == "no-memory":
-        from pytest_memfail.systems.no_memory import NoMemory
-
-        return NoMemory
-    return adapter(name)
+        return FailingFactory(found, make_inner)
+    factory: Callable[[SystemContext], Any] = found
+    return factory
 
 
 def for_store(factory: Any, plan: StorePlan, evidence: Mapping[str, Fact]) -> Any:
     """Return the factory of one store: that of `gold-facts` gets the gold data, any other is returned unchanged."""
-    from pytest_memfail.systems.gold_facts import GoldFactsFactory
+    from pytest_memfail.systems.gold_facts import FACTORY, GoldFacts
 
-    return factory.with_gold(plan, evidence) if isinstance(factory, GoldFactsFactory) else factory
+    return replace(FACTORY, make=lambda *_: GoldFacts(plan, evidence)) if factory is FACTORY else factory
 
 
 def package_vectors(texts: list[str]) -> list[list[float]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, UnknownNameError
-from pytest_memfail.systems.adapters import Setting
+from pytest_memfail.core import Conversation
+from pytest_memfail.systems.factory import Setting
 
 ENTRIES: Final = {"unit": Setting("message", ("message", "session")), "header": Setting("none", ("none", "date"))}
 """The settings of a verbatim store that say what an entry is."""
@@ -40,13 +40,3 @@ def entries_of(conversation: Conversation, settings: Mapping[str, str] = MESSAGE
         Entry(name, f"[{when:%Y-%m-%d}] {text}" if is_dated and when else text, when.isoformat() if when else None)
         for (name, text), when in zip(texts, times, strict=True)
     ]
-
-
-def no_options(name: str) -> Callable[[Mapping[str, str]], None]:
-    """Return the `check_options` of a system without settings, which refuses every option."""
-
-    def check_options(options: Mapping[str, str]) -> None:
-        for option in options:
-            raise UnknownNameError(f"--memfail-system-option of {name}", option, ())
-
-    return check_options

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.adapters import AdapterFactory
 from pytest_memfail.systems.base import ENTRIES, MESSAGES, entries_of
+from pytest_memfail.systems.factory import SystemFactory
 from pytest_memfail.systems.word_index import WordIndex
 
 FILE = "memories.sqlite"
@@ -23,7 +23,6 @@ FILE = "memories.sqlite"
 class BM25:
     """A database file in the store's directory; every connection is used only on the thread that made it."""
 
-    calls_model = False
     concurrent_reads = 1  # one connection, one thread: the default of an embedded database
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str] = MESSAGES) -> None:
@@ -67,4 +66,4 @@ class BM25:
         return {"system": "bm25", "sqlite": sqlite3.sqlite_version, **chosen}
 
 
-FACTORY: Final = AdapterFactory("bm25", ENTRIES, lambda _: (), BM25, asks_models=False, calls_model=False)
+FACTORY: Final = SystemFactory("bm25", BM25, ENTRIES)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext, UsageError
-from pytest_memfail.systems.adapters import AdapterFactory, Setting
 from pytest_memfail.systems.base import ENTRIES
 from pytest_memfail.systems.bm25 import BM25
+from pytest_memfail.systems.factory import Setting, SystemFactory
 from pytest_memfail.systems.vector_table import VectorTable
 from pytest_memfail.systems.word_index import storable
 
@@ -97,12 +97,6 @@ class Dense:
         return await self._chat.embed(texts, model=self._model)
 
 
-class DenseFactory(AdapterFactory):
-    """A factory that also names the model its systems ask."""
-
-    def models(self, options: Mapping[str, str], default: str | None) -> tuple[str, ...]:
-        """Return the model of the vectors."""
-        return (self.read(options)["embedding"],)
-
-
-FACTORY: Final = DenseFactory("dense", SETTINGS, lambda _: (), Dense, asks_models=False)
+FACTORY: Final = SystemFactory(
+    "dense", Dense, SETTINGS, asks=lambda settings, _: (settings["embedding"],), calls_model=True
+)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.base import Entry, entries_of, no_options
+from pytest_memfail.systems.base import Entry, entries_of
+from pytest_memfail.systems.factory import SystemFactory
 
 
 class FullContext:
     """Returns everything in the order of storing, as a context window holds it; a token limit drops the oldest."""
 
-    check_options = staticmethod(no_options("full-context"))
-    calls_model = False
     concurrent_reads = 8
     unlimited_k = True
     oldest_first = True
@@ -36,3 +35,6 @@ class FullContext:
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""
         return {"system": "full-context"}
+
+
+FACTORY: Final = SystemFactory("full-context", lambda context, _: FullContext(context))

@@ -8,10 +8,11 @@ It is the only system that sees gold data: the run gives its factory the plan an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pytest_memfail.core import Conversation, Fact, Ingest, MemorySystemError, StorePlan, SystemContext, UsageError
-from pytest_memfail.systems.base import Entry, no_options
+from pytest_memfail.systems.base import Entry
+from pytest_memfail.systems.factory import SystemFactory
 
 
 class GoldFacts:
@@ -86,21 +87,8 @@ def _said_once(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if not (fact.source and repeats(fact))]
 
 
-class GoldFactsFactory:
-    """Create the systems of one store, once the run has given its gold data."""
+def _without_gold(context: SystemContext, settings: Mapping[str, str]) -> GoldFacts:
+    raise UsageError("gold-facts shows the facts of a run's rows; run pytest --memfail-system=gold-facts")
 
-    calls_model = False
-    check_options = staticmethod(no_options("gold-facts"))
 
-    def __init__(self, plan: StorePlan | None = None, evidence: Mapping[str, Fact] | None = None) -> None:
-        self._plan, self._evidence = plan, evidence or {}
-
-    def with_gold(self, plan: StorePlan, evidence: Mapping[str, Fact]) -> GoldFactsFactory:
-        """Return the factory of a store with these steps and facts."""
-        return GoldFactsFactory(plan, evidence)
-
-    def __call__(self, context: SystemContext) -> GoldFacts:
-        """Create an empty system. Raises `UsageError` outside a run."""
-        if self._plan is None:
-            raise UsageError("gold-facts shows the facts of a run's rows; run pytest --memfail-system=gold-facts")
-        return GoldFacts(self._plan, self._evidence)
+FACTORY: Final = SystemFactory("gold-facts", _without_gold)

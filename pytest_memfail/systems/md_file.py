@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext, UsageError
-from pytest_memfail.systems.adapters import AdapterFactory, Setting
 from pytest_memfail.systems.base import Entry
+from pytest_memfail.systems.factory import Setting, SystemFactory
 from pytest_memfail.systems.note_tools import SCHEMAS, Draft, Reader, ToolError
 from pytest_memfail.systems.tool_loop import asking, run_tools, transcript
 from pytest_memfail.systems.word_index import LazyIndex
@@ -119,21 +119,13 @@ class MdFile:
         self._index.drop()
 
 
-class MdFileFactory(AdapterFactory):
-    """A factory that also names the model its systems ask."""
-
-    def models(self, options: Mapping[str, str], default: str | None) -> tuple[str, ...]:
-        """Return the configured model, else the run's.
-
-        Raises `UsageError` if there is neither.
-        """
-        model = self.read(options)["model"] or default
-        if not model:
-            raise UsageError(
-                "--memfail-system=md-file needs a model that calls tools; give --memfail-model, or its setting model "
-                "(--memfail-system-option model=NAME)"
-            )
-        return (model,)
+def _asks(settings: Mapping[str, str], default: str | None) -> tuple[str, ...]:
+    if not (model := settings["model"] or default):
+        raise UsageError(
+            "--memfail-system=md-file needs a model that calls tools; give --memfail-model, or its setting model "
+            "(--memfail-system-option model=NAME)"
+        )
+    return (model,)
 
 
-FACTORY: Final = MdFileFactory("md-file", SETTINGS, lambda _: (), MdFile, asks_models=False)
+FACTORY: Final = SystemFactory("md-file", MdFile, SETTINGS, asks=_asks, calls_model=True)

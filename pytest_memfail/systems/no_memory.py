@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.base import no_options
+from pytest_memfail.systems.factory import SystemFactory
 
 
 class NoMemory:
     """Forgets everything at once."""
 
-    check_options = staticmethod(no_options("no-memory"))
-    calls_model = False
     concurrent_reads = 8
     loses_on_purpose = True
 
@@ -33,3 +32,6 @@ class NoMemory:
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""
         return {"system": "no-memory"}
+
+
+FACTORY: Final = SystemFactory("no-memory", lambda context, _: NoMemory(context))

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.adapters import AdapterFactory, Setting, versions
 from pytest_memfail.systems.base import ENTRIES
 from pytest_memfail.systems.bm25 import BM25, FILE
+from pytest_memfail.systems.factory import Setting, SystemFactory, versions
 from pytest_memfail.systems.static_embeddings import embed
 from pytest_memfail.systems.vector_table import VectorTable
 from pytest_memfail.systems.word_index import storable
@@ -86,6 +86,4 @@ def _requires(settings: Mapping[str, str]) -> tuple[str, ...]:
     return (WORDLLAMA,) if settings["embeddings"] == "wordllama" else ()
 
 
-FACTORY: Final = AdapterFactory(
-    "sqlite-hybrid", SETTINGS, _requires, SqliteHybrid, asks_models=False, calls_model=False
-)
+FACTORY: Final = SystemFactory("sqlite-hybrid", SqliteHybrid, SETTINGS, _requires)

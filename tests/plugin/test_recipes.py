@@ -20,17 +20,16 @@ SYSTEM = '''\
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.base import no_options
+from pytest_memfail.systems.factory import SystemFactory
 
 
 class Newest:
     """Retrieves what was stored last."""
 
-    check_options = staticmethod(no_options("newest"))
-    calls_model = False
-
-    def __init__(self, context: SystemContext) -> None:
+    def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         self._texts: list[str] = []
 
     def store_conversation(self, conversation: Conversation) -> None:
@@ -44,6 +43,9 @@ class Newest:
     def get_all_memories(self) -> list[str]:
         """Return all messages."""
         return self._texts
+
+
+FACTORY = SystemFactory("newest", Newest)
 '''
 
 
@@ -67,13 +69,7 @@ def put_before(path: Path, line: str, more: str) -> None:
 def test_a_memory_system(library: Path, project: Project) -> None:
     systems = library / "systems"
     (systems / "newest.py").write_text(SYSTEM, encoding="utf-8")
-    put_before(
-        systems / "__init__.py", '    "no-memory": "stores nothing",\n', '    "newest": "the newest messages",\n'
-    )
-    branch = (
-        '    if name == "newest":\n        from pytest_memfail.systems.newest import Newest\n\n        return Newest\n'
-    )
-    put_before(systems / "__init__.py", '    if name == "no-memory":\n', branch)
+    put_before(systems / "__init__.py", '    "no-memory": "no_memory:FACTORY",\n', '    "newest": "newest:FACTORY",\n')
     result = project.run_apart("memfail/long_hop", system="newest")
     result.stdout.fnmatch_lines(["memfail: system newest, *"])
     assert result.ret in (0, 1)

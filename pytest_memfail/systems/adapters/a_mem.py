@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.adapters.factory import AdapterFactory, Setting, versions
 from pytest_memfail.systems.adapters.folders import closed, load_folder, save_folder
 from pytest_memfail.systems.adapters.outages import Watched
 from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.systems.factory import Setting, SystemFactory, versions
 
 REQUIRES: Final = ("a-mem>=0.2.6,<0.3",)
 SETTINGS: Final = {"llm": Setting("gpt-4o-mini"), "embedding": Setting("all-MiniLM-L6-v2")}
@@ -110,4 +110,4 @@ def _memory(note: Any) -> dict[str, Any]:
     }
 
 
-FACTORY: Final = AdapterFactory("a-mem", SETTINGS, lambda _: REQUIRES, AMem)
+FACTORY: Final = SystemFactory("a-mem", AMem, SETTINGS, lambda _: REQUIRES, asks_models=True, calls_model=True)

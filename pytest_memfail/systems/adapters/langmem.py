@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.adapters.factory import MODEL_SETTINGS, AdapterFactory, Setting, versions
 from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.systems.factory import MODEL_SETTINGS, Setting, SystemFactory, versions
 
 REQUIRES: Final = ("langmem>=0.0.30,<0.1", "langchain-openai>=1.0,<2")
 SETTINGS: Final = {**MODEL_SETTINGS, "dimensions": Setting("", number=True)}
@@ -118,4 +118,4 @@ def _text(content: Mapping[str, Any]) -> str:
     return said if isinstance(said, str) else json.dumps(content, ensure_ascii=False)
 
 
-FACTORY: Final = AdapterFactory("langmem", SETTINGS, lambda _: REQUIRES, LangMem)
+FACTORY: Final = SystemFactory("langmem", LangMem, SETTINGS, lambda _: REQUIRES, asks_models=True, calls_model=True)

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.adapters.factory import MODEL_SETTINGS, YES_NO, AdapterFactory, Setting, versions
 from pytest_memfail.systems.adapters.folders import closed, load_folder, save_folder
 from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.systems.factory import MODEL_SETTINGS, YES_NO, Setting, SystemFactory, versions
 
 REQUIRES: Final = "mem0ai>=2,<3"
 STORES: Final = {"chroma": "chromadb>=1.5,<2", "faiss": "faiss-cpu>=1.12,<2", "qdrant": "qdrant-client>=1.9,<2"}
@@ -175,4 +175,4 @@ def _requires(settings: Mapping[str, str]) -> tuple[str, ...]:
     return (REQUIRES, STORES[settings["store"]])
 
 
-FACTORY: Final = AdapterFactory("mem0", SETTINGS, _requires, Mem0)
+FACTORY: Final = SystemFactory("mem0", Mem0, SETTINGS, _requires, asks_models=True, calls_model=True)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.adapters.factory import AdapterFactory, Setting, versions
 from pytest_memfail.systems.adapters.folders import load_folder, save_folder
 from pytest_memfail.systems.adapters.outages import Watched
 from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.systems.factory import Setting, SystemFactory, versions
 
 REQUIRES: Final = ("simplemem>=0.1,<0.2",)
 SETTINGS: Final = {"llm": Setting("gpt-4.1-mini"), "embedding": Setting("Qwen/Qwen3-Embedding-0.6B")}
@@ -110,4 +110,4 @@ def _memory(entry: Any) -> dict[str, Any]:
     }
 
 
-FACTORY: Final = AdapterFactory("simplemem", SETTINGS, lambda _: REQUIRES, SimpleMem)
+FACTORY: Final = SystemFactory("simplemem", SimpleMem, SETTINGS, lambda _: REQUIRES, asks_models=True, calls_model=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,19 +9,9 @@ from typing import Any, Final
 
 from pytest_memfail.core import SystemContext, UnknownNameError, UsageError
 from pytest_memfail.systems.connectors.agent import AgentSystem
-from pytest_memfail.systems.connectors.command import CommandSystem
-from pytest_memfail.systems.connectors.config import (
-    CommandMemory,
-    FilesMemory,
-    HttpMemory,
-    McpMemory,
-    Memory,
-    json_schema,
-    plain_folder,
-    read,
-)
-from pytest_memfail.systems.connectors.files import FilesSystem
-from pytest_memfail.systems.connectors.templates import proxied
+from pytest_memfail.systems.connectors.config import MemoryFile
+from pytest_memfail.systems.connectors.files import FilesMemory
+from pytest_memfail.systems.connectors.reading import json_schema, read
 
 MODES: Final = ("direct", "agent")
 """direct: the question is the query. agent: a model calls the memory's tools."""
@@ -33,14 +21,13 @@ MODES: Final = ("direct", "agent")
 class ConnectorFactory:
     """Create the systems that a YAML file describes: `factory(context) -> system`."""
 
-    config: Memory
+    config: MemoryFile
     always_agent: bool = False
     """Whether `agent` is the only mode."""
 
     def calls_model(self, options: Mapping[str, str]) -> bool:
         """Return whether storing may cost money."""
-        of_program = not isinstance(self.config, FilesMemory) or self.config.write is not None
-        return self._is_agent(options) or (self.config.calls_model and of_program)
+        return self._is_agent(options) or self.config.may_call_model
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -70,18 +57,14 @@ class ConnectorFactory:
     def check_options(self, options: Mapping[str, str]) -> None:
         """Raise `UsageError` for an invalid option, a missing package or a missing program."""
         file = self.config.given
-        known: tuple[str, ...] = ("mode", "model") if isinstance(self.config, (FilesMemory, McpMemory)) else ()
-        known = ("model",) if self.always_agent else known
+        known = ("model",) if self.always_agent else self.config.settings
         for name in options:
             if name not in known:
                 raise UnknownNameError(f"--memfail-system-option of {file.name}", name, known)
         if (mode := options.get("mode", "direct")) not in MODES:
             raise UsageError(f"--memfail-system-option mode: got {mode!r}, expected {' or '.join(MODES)}")
-        if isinstance(self.config, McpMemory) and importlib.util.find_spec("mcp") is None:
-            raise UsageError(f"{file}: kind: mcp needs the package mcp; run: pip install 'pytest-memfail[mcp]'")
-        for key in ("command", "write"):
-            if isinstance(command := getattr(self.config, key, None), list):
-                check_program(command[0], self.config, key)
+        for lack in self.config.needs():
+            raise UsageError(f"{file}: {lack}")
 
     def _is_agent(self, options: Mapping[str, str]) -> bool:
         """Return whether a model calls the memory's tools."""
@@ -89,45 +72,15 @@ class ConnectorFactory:
 
     async def __call__(self, context: SystemContext) -> Any:
         """Open an empty system."""
-        system = _system(context, self.config)
-        if not isinstance(system, FilesSystem):
-            await system.open()
-        return (
-            AgentSystem(context, system, context.options.get("model", ""))
-            if self._is_agent(context.options)
-            else system
-        )
+        system = await self.config.opened(context)
+        if not self._is_agent(context.options):
+            return system
+        return AgentSystem(context, system, context.options.get("model", ""))
 
 
-def memory_tool() -> ConnectorFactory:
-    """Return the factory of a folder that a model maintains with the six commands of the memory tool."""
-    return ConnectorFactory(plain_folder("memory-tool"), always_agent=True)
+_FOLDER: Final = FilesMemory(kind="files")
+_FOLDER.of_file(Path("memory-tool"), "built-in")
+MEMORY_TOOL: Final = ConnectorFactory(_FOLDER, always_agent=True)
+"""A folder that a model maintains with the six commands of the memory tool."""
 
-
-def _system(context: SystemContext, config: Memory) -> Any:
-    if isinstance(config, FilesMemory):
-        return FilesSystem(context, config)
-    if isinstance(config, HttpMemory):
-        from pytest_memfail.systems.connectors.http_service import HttpConnection
-        from pytest_memfail.systems.connectors.remote import RemoteSystem
-
-        return RemoteSystem(context, config, HttpConnection(config))
-    if isinstance(config, McpMemory):
-        from pytest_memfail.systems.connectors.mcp_server import McpConnection
-        from pytest_memfail.systems.connectors.remote import RemoteSystem
-
-        return RemoteSystem(context, config, McpConnection(config, proxied(context)))
-    assert isinstance(config, CommandMemory)
-    return CommandSystem(context, config)
-
-
-def check_program(program: str, config: Memory, key: str) -> None:
-    """Raise `UsageError` if the program is not on the path, or, if it contains a slash, relative to the file's folder."""
-    place = str(config.file.parent / program) if "/" in program else program
-    if shutil.which(place) is None:
-        raise UsageError(
-            f"{config.given}: {key}: got {program!r}, expected an executable program; install it, or give its path"
-        )
-
-
-__all__ = ["AgentSystem", "ConnectorFactory", "json_schema", "memory_tool", "read"]
+__all__ = ["MEMORY_TOOL", "AgentSystem", "ConnectorFactory", "json_schema", "read"]

@@ -9,36 +9,48 @@ an error.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from pytest_memfail.core import Conversation, SystemContext, WrongTypeError, one_line
-from pytest_memfail.systems.connectors.config import CommandMemory
+from pytest_memfail.systems.connectors.config import Command, Seconds, Variables
 from pytest_memfail.systems.connectors.processes import LineProgram
-from pytest_memfail.systems.connectors.settle import Settling
-from pytest_memfail.systems.connectors.templates import filled, places, plain_conversation, proxied
+from pytest_memfail.systems.connectors.settle import Reads, ServedMemory, ServedSystem
+from pytest_memfail.systems.connectors.templates import PLACES, filled, places, plain_conversation, proxied
 
 
-class CommandSystem:
+class CommandMemory(ServedMemory):
+    """A program that answers requests, one JSON object per line."""
+
+    variables = {"command": PLACES, "env": PLACES}
+    secrets = ("env",)
+    programs = ("command",)
+
+    kind: Literal["command"]
+    command: Annotated[Command, Field(description="The program; it runs in the folder of this file")]
+    env: Annotated[Variables, Field(description="Variables of its environment")] = {}
+    start_timeout: Annotated[Seconds, Field(description="Seconds until it answers `open`")] = 60.0
+    concurrent_reads: Reads = 1
+
+    async def opened(self, context: SystemContext) -> CommandSystem:
+        """Start the program and wait until it answers."""
+        system = CommandSystem(context, self)
+        await system.open()
+        return system
+
+
+class CommandSystem(ServedSystem):
     """One process of the program."""
 
     refused_writes = "let the program answer with an `error`"
 
     def __init__(self, context: SystemContext, config: CommandMemory) -> None:
         """Configure the program without starting it."""
-        self._context, self._config = context, config
+        super().__init__(context, config)
+        self._config = config
         self._program = LineProgram(f"the command {' '.join(config.command)!r}", config.timeout)
         self._opened: Mapping[str, Any] = {}
-        self.concurrent_reads = config.concurrent_reads
-        self.search_rewrites = config.search_rewrites
-        self._settling: Settling | None = None
-        if config.settle is not None:
-            self._settling = Settling(
-                config.settle,
-                self.get_all_memories,
-                self.get_all_memories,
-                None if config.search_rewrites else self._search,
-            )
-            self.settled = self._settling.settled
 
     async def open(self) -> None:
         """Start the program and wait until it answers."""
@@ -54,14 +66,9 @@ class CommandSystem:
 
     async def store_conversation(self, conversation: Conversation) -> Mapping[str, Any]:
         """Send the conversation and return the answer."""
-        if self._settling is not None:
-            self._settling.stored(conversation)
+        self.stored(conversation)
         text = self._context.render(conversation)
         return await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
-
-    async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[Any]:
-        """Return the memories for a query."""
-        return await self._search(query, k)
 
     async def _search(self, query: str, k: int) -> list[Any]:
         return self._memories("retrieve", await self._program.ask("retrieve", query=query, k=k))
@@ -69,6 +76,8 @@ class CommandSystem:
     async def get_all_memories(self) -> list[Any]:
         """Return every memory."""
         return self._memories("list", await self._program.ask("list"))
+
+    _status = get_all_memories
 
     async def close(self) -> None:
         """End the program; repeated calls are allowed."""

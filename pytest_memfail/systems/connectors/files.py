@@ -7,21 +7,64 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
-from pytest_memfail.core import (
-    Conversation,
-    MemorySystemError,
-    SystemContext,
-    copy_folder,
-)
+from pydantic import AfterValidator, Field
+
+from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, copy_folder, one_line
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.systems.connectors.agent import ToolFailedError
-from pytest_memfail.systems.connectors.config import FilesMemory
+from pytest_memfail.systems.connectors.config import Command, MemoryFile
 from pytest_memfail.systems.connectors.memory_tool import ROOT, CommandError, MemoryFolder, schemas
 from pytest_memfail.systems.connectors.processes import run_once
-from pytest_memfail.systems.connectors.templates import filled, places, plain_conversation, proxied
+from pytest_memfail.systems.connectors.templates import PLACES, filled, places, plain_conversation, proxied
 from pytest_memfail.systems.word_index import LazyIndex
+
+
+def _glob(value: str) -> str:
+    try:
+        next(Path(__file__).glob(value), None)  # a file has no files: only the pattern is read
+    except (ValueError, IndexError, NotImplementedError) as error:
+        raise ValueError(f"a pattern of files, such as **/*.md ({one_line(error, 80)})") from None
+    return value
+
+
+class FilesMemory(MemoryFile):
+    """A folder of text or Markdown."""
+
+    variables = {"write": PLACES}
+    settings = ("mode", "model")
+    programs = ("write",)
+
+    kind: Literal["files"]
+    write: Annotated[
+        Command | None,
+        Field(
+            description="A program that gets each conversation as JSON on stdin and keeps the files of {folder}; "
+            "without it each conversation becomes a Markdown file"
+        ),
+    ] = None
+    glob: Annotated[
+        str,
+        Field(min_length=1, pattern=r"^[^/\x00][^\x00]*$", description="Which files are the memory"),
+        AfterValidator(_glob),
+    ] = "**/*.md"
+    entry: Annotated[Literal["file", "paragraph", "line"], Field(description="What one memory is")] = "paragraph"
+    retrieve: Annotated[
+        Literal["search", "first"],
+        Field(description="search: the best entries for the words of the question (BM25); first: the first lines"),
+    ] = "search"
+    lines: Annotated[int, Field(ge=1, description="How many lines `retrieve: first` loads")] = 200
+
+    @property
+    def may_call_model(self) -> bool:
+        """Whether a program writes, which may cost money."""
+        return self.calls_model and self.write is not None
+
+    async def opened(self, context: SystemContext) -> FilesSystem:
+        """Return an empty folder."""
+        return FilesSystem(context, self)
+
 
 SPLIT: Final = {"file": None, "paragraph": r"\n[ \t]*\n", "line": r"\n"}
 

@@ -6,11 +6,15 @@ import asyncio
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
-from pytest_memfail.core import MemorySystemError, one_line
-from pytest_memfail.systems.connectors.config import HttpCall, HttpMemory
+from pydantic import AfterValidator, Field
+
+from pytest_memfail.core import MemorySystemError, SystemContext, one_line
+from pytest_memfail.systems.connectors.config import PATH, Address, Headers
+from pytest_memfail.systems.connectors.remote import Call, RemoteMemory, RemoteSystem, sendable_json
+from pytest_memfail.systems.connectors.settle import Settle
 from pytest_memfail.systems.connectors.templates import filled
 
 REPLY_LIMIT: Final = 64 << 20
@@ -18,6 +22,39 @@ REPLY_LIMIT: Final = 64 << 20
 TEXT_SHOWN: Final = 4000
 """Bytes of a body that an error may quote from."""
 ZIPPED: Final = ("gzip", "deflate")
+
+
+class HttpCall(Call):
+    """A request; its answer is JSON."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
+    path: Annotated[str, Field(pattern=PATH, description="After the address")] = ""
+    query: dict[str, str | int | float | bool] = {}
+    headers: Headers = {}
+    body: Annotated[Any, Field(description="Sent as JSON"), AfterValidator(sendable_json)] = None
+
+
+class HttpSettle(Settle):
+    """Settling with a request for the status."""
+
+    call: HttpCall | None = None
+
+
+class HttpMemory(RemoteMemory):
+    """A REST service."""
+
+    kind: Literal["http"]
+    url: Annotated[Address, Field(description="The service's address, before the paths")]
+    open: Annotated[HttpCall | None, Field(description="Makes a store")] = None
+    write: HttpCall
+    search: HttpCall
+    list_: Annotated[HttpCall, Field(alias="list")]
+    close: Annotated[HttpCall | None, Field(description="Removes a store")] = None
+    settle: HttpSettle | None = None
+
+    async def opened(self, context: SystemContext) -> RemoteSystem:
+        """Make the client, and a store."""
+        return await RemoteSystem(context, self, HttpConnection(self)).open()
 
 
 class _UnreadableError(Exception):

@@ -3,25 +3,97 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
 
-from pytest_memfail.core import (
-    MemorySystemError,
-    json_of,
-    one_line,
-)
+from pydantic import AfterValidator, Field, model_validator
+
+from pytest_memfail.core import MemorySystemError, SystemContext, UnknownNameError, json_of, one_line
+from pytest_memfail.rows import read_yaml
 from pytest_memfail.systems.connectors.agent import ToolFailedError
-from pytest_memfail.systems.connectors.config import McpCall, McpMemory
+from pytest_memfail.systems.connectors.config import Address, Command, Seconds, Variables
 from pytest_memfail.systems.connectors.processes import Output, leashed, said
-from pytest_memfail.systems.connectors.templates import filled
+from pytest_memfail.systems.connectors.remote import Call, RemoteMemory, RemoteSystem, sendable_json
+from pytest_memfail.systems.connectors.settle import Settle
+from pytest_memfail.systems.connectors.templates import filled, proxied
 
 MOST_TOOL_PAGES: Final = 100
 NOT_UTF8: Final = re.compile(r"\\x[0-9a-f]{2}")
 """Matches a byte that could not be decoded; in JSON it is no escape."""
+
+
+class McpCall(Call):
+    """A call of a tool."""
+
+    tool: Annotated[str, Field(min_length=1)]
+    arguments: Annotated[dict[str, Any], AfterValidator(sendable_json)] = {}
+
+
+class McpSettle(Settle):
+    """Settling with a tool for the status."""
+
+    call: McpCall | None = None
+
+
+PRESETS: Final = Path(__file__).with_name("presets")
+
+
+class McpMemory(RemoteMemory):
+    """An MCP server: a command line (stdio) or an address (streamable HTTP)."""
+
+    settings = ("mode", "model")
+    programs = ("command",)
+
+    kind: Literal["mcp"]
+    preset: Annotated[
+        str | None,
+        Field(
+            description="A known server; other keys go before the preset's",
+            json_schema_extra={"enum": [*sorted(path.stem for path in PRESETS.glob("*.yaml")), None]},
+        ),
+    ] = None
+    command: Annotated[Command | None, Field(description="Starts the server, in the folder of this file")] = None
+    url: Annotated[Address | None, Field(description="Where the server is")] = None
+    env: Annotated[Variables, Field(description="Variables of the server's environment")] = {}
+    start_timeout: Annotated[Seconds, Field(description="Seconds for the server to start and list its tools")] = 60.0
+    open: McpCall | None = None
+    write: McpCall | None = None
+    search: McpCall | None = None
+    list_: Annotated[McpCall | None, Field(alias="list")] = None
+    close: McpCall | None = None
+    settle: McpSettle | None = None
+
+    @model_validator(mode="after")
+    def _one_server(self) -> McpMemory:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("one of `command` and `url`")
+        return self
+
+    @classmethod
+    def completed(cls, data: dict[str, Any], path: Path) -> dict[str, Any]:
+        """Return the content of a file with the keys of its preset."""
+        if not isinstance(name := data.get("preset"), str):
+            return data
+        presets = {known.stem: known for known in PRESETS.glob("*.yaml")}
+        if name not in presets:
+            raise UnknownNameError(f"preset in {path}", name, presets)
+        preset: Any = read_yaml(presets[name].read_bytes())[0][1]
+        return {**preset, **data}
+
+    def needs(self) -> Iterator[str]:
+        """Yield what the server needs and this machine lacks."""
+        if importlib.util.find_spec("mcp") is None:
+            yield "kind: mcp needs the package mcp; run: pip install 'pytest-memfail[mcp]'"
+        yield from super().needs()
+
+    async def opened(self, context: SystemContext) -> RemoteSystem:
+        """Start or reach the server, and make a store."""
+        return await RemoteSystem(context, self, McpConnection(self, proxied(context))).open()
 
 
 class McpConnection:

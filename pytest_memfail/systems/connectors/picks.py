@@ -4,15 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import jmespath
 from jmespath.exceptions import JMESPathError
+from pydantic import AfterValidator, Field, model_validator
 
 from pytest_memfail.core import MemorySystemError, WrongTypeError, one_line
-from pytest_memfail.systems.connectors.config import Pages, Pick
+from pytest_memfail.systems.connectors.config import JmesPath, Part
 
 MOST_PAGES: Final = 1_000
+
+
+def _expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from None
+    return value
+
+
+class Pick(Part):
+    """Where a reply has the memories."""
+
+    entries: Annotated[JmesPath, Field(description="The list of memories")] = "@"
+    split: Annotated[
+        Annotated[str, AfterValidator(_expression)] | None,
+        Field(description="A regular expression that separates memories, where `entries` is a text"),
+    ] = None
+    text: Annotated[JmesPath, Field(description="The text, in an entry")] = "not_null(text, memory, content)"
+    id: JmesPath | None = "id"
+    score: Annotated[JmesPath | None, Field(description="Higher is better; null where lower is")] = "score"
+    time: JmesPath | None = "not_null(timestamp, created_at)"
+
+
+class Pages(Part):
+    """How to get the next page of a listing: by `cursor`, or until a page has fewer than `size` entries."""
+
+    cursor: Annotated[JmesPath | None, Field(description="Where a reply has the {cursor} of the next page")] = None
+    size: Annotated[int | None, Field(ge=1, description="Entries of a full page; use {page} or {offset}")] = None
+    first: Annotated[int, Field(ge=0, description="The number of the first {page}")] = 1
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Pages:
+        if (self.cursor is None) == (self.size is None):
+            raise ValueError("one of `cursor` and `size`")
+        return self
 
 
 def picked(reply: Any, pick: Pick, what: str) -> list[dict[str, Any]]:

@@ -7,13 +7,24 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol
+
+from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_memfail.core import Conversation, SystemContext, WrongTypeError
-from pytest_memfail.systems.connectors.config import RemoteMemory
-from pytest_memfail.systems.connectors.picks import all_pages, check_ok, picked
-from pytest_memfail.systems.connectors.settle import Settling
-from pytest_memfail.systems.connectors.templates import filled, places, places_of, stored_values
+from pytest_memfail.systems.connectors.config import Headers, JmesPath, Part
+from pytest_memfail.systems.connectors.picks import Pages, Pick, all_pages, check_ok, picked
+from pytest_memfail.systems.connectors.settle import ServedMemory, ServedSystem
+from pytest_memfail.systems.connectors.templates import (
+    ASKED,
+    LISTED,
+    PLACES,
+    STORED,
+    filled,
+    places,
+    places_of,
+    stored_values,
+)
 
 
 class Connection(Protocol):
@@ -32,7 +43,70 @@ class Connection(Protocol):
         """Return the server's description of itself."""
 
 
-class RemoteSystem:
+def sendable_json(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError("what JSON can hold; put quotes around a date") from None
+    return value
+
+
+def _pick(value: object) -> object:
+    return {"entries": value} if isinstance(value, str) else value
+
+
+class Call(Part):
+    """A call, and where its reply has the memories."""
+
+    ok: Annotated[
+        JmesPath | None,
+        Field(description="True in the reply of a call that worked, where a server reports errors as text"),
+    ] = None
+    pick: Annotated[Pick, BeforeValidator(_pick, json_schema_input_type=str | Pick)] = Pick()
+    pages: Annotated[Pages | None, Field(description="For `list`: how to get the rest")] = None
+
+
+CALLS: Final = ("open", "write", "search", "list", "close")
+
+
+class RemoteMemory(ServedMemory):
+    """The keys of a memory that is reached by calls."""
+
+    variables = {
+        "command": PLACES,
+        "env": PLACES,
+        "headers": PLACES,
+        "url": PLACES,
+        "open": PLACES,
+        "settle": PLACES,
+        "close": PLACES,
+        "write": STORED,
+        "search": ASKED,
+        "list": LISTED,
+    }
+    secrets = ("env", "headers")
+
+    each: Annotated[
+        Literal["conversation", "message"],
+        Field(description="Whether `write` is called for each conversation or message"),
+    ] = "conversation"
+    headers: Annotated[Headers, Field(description="Of every request")] = {}
+
+    @property
+    def calls(self) -> dict[str, Any]:
+        """The calls by their keys; those that the file leaves out are missing."""
+        given = {key: getattr(self, "list_" if key == "list" else key) for key in CALLS}
+        given["settle"] = getattr(self.__dict__.get("settle"), "call", None)
+        return {key: call for key, call in given.items() if call is not None}
+
+    @model_validator(mode="after")
+    def _has_calls(self) -> RemoteMemory:
+        if missing := [key for key in ("write", "search", "list") if key not in self.calls]:
+            raise ValueError(f"the keys `write`, `search` and `list`; {missing[0]!r} is missing")
+        return self
+
+
+class RemoteSystem(ServedSystem):
     """A store on a server, with its own connection and its own id in `{store}`."""
 
     remote = True
@@ -40,24 +114,14 @@ class RemoteSystem:
 
     def __init__(self, context: SystemContext, config: RemoteMemory, connection: Connection) -> None:
         """Configure the store without connecting."""
-        self._context, self._config, self._connection = context, config, connection
+        super().__init__(context, config)
+        self._config, self._connection = config, connection
         # a server may keep the stores of earlier runs, whose ids are the same
         self._places = {**places(context), "store": f"{context.store_id}-{uuid.uuid4().hex[:8]}"}
         self._is_open = False
-        self.concurrent_reads = config.concurrent_reads
-        self.search_rewrites = config.search_rewrites
-        self._settling: Settling | None = None
-        if (settle := getattr(config, "settle", None)) is not None:
-            self._settling = Settling(
-                settle,
-                self.get_all_memories,
-                lambda: self._call("settle", {}),
-                None if config.search_rewrites else self._search,
-            )
-            self.settled = self._settling.settled
 
-    async def open(self) -> None:
-        """Connect, and create the store if the file has an `open` call."""
+    async def open(self) -> RemoteSystem:
+        """Connect, and create the store if the file has an `open` call; return itself."""
         try:
             await self._connection.open(self._places)
             self._is_open = True
@@ -66,6 +130,7 @@ class RemoteSystem:
         except BaseException:
             await self._connection.close()
             raise
+        return self
 
     async def store_conversation(self, conversation: Conversation) -> list[Any]:
         """Make the `write` call, once or per message; return the replies that `ok` has not checked."""
@@ -80,10 +145,6 @@ class RemoteSystem:
                 one = replace(conversation, id=f"{conversation.id}-{i}", messages=(message,))
                 replies.append(await self._call("write", stored_values(one, message, self._context.render(one))))
         return replies if self._config.calls["write"].ok is None else []
-
-    async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """Make the `search` call."""
-        return await self._search(query, k)
 
     async def _search(self, query: str, k: int) -> list[dict[str, Any]]:
         search = self._config.calls["search"]
@@ -122,11 +183,6 @@ class RemoteSystem:
             for tool in getattr(self._connection, "tools", ())
         ]
 
-    def stored(self, conversation: Conversation) -> None:
-        """Record that something was stored, which may take effect later."""
-        if self._settling is not None:
-            self._settling.stored(conversation)
-
     async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
         """Call a tool for a model; return the reply and the memories in it.
 
@@ -144,6 +200,9 @@ class RemoteSystem:
                 ):  # the reply has another form, for example because of other arguments: show all of it
                     return text, picked(reply, self._config.calls[key].pick, key)
         return text, [{"text": text}] if text.strip() else []
+
+    async def _status(self) -> Any:
+        return await self._call("settle", {})
 
     async def _call(self, key: str, values: Mapping[str, Any]) -> Any:
         call = self._config.calls[key]

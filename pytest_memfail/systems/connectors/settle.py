@@ -4,16 +4,54 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import jmespath
+from pydantic import Field, model_validator
 
-from pytest_memfail.core import LEAST_CHARACTERS, Conversation, Memory, MemorySystemError, memories_of, one_line
-from pytest_memfail.systems.connectors.config import Settle
+from pytest_memfail.core import (
+    LEAST_CHARACTERS,
+    Conversation,
+    Memory,
+    MemorySystemError,
+    SystemContext,
+    memories_of,
+    one_line,
+)
+from pytest_memfail.systems.connectors.config import JmesPath, MemoryFile, Part, Rewrites, Seconds
 
 QUERY_CHARACTERS: Final = 300
 """How much of an entry is searched for: a query may have a maximum length."""
 K: Final = 10
+
+
+class Settle(Part):
+    """When a memory that stores in the background has settled: by a status or its listing, and then its search."""
+
+    unchanged: Annotated[Seconds | None, Field(description="Seconds that the listing must stay the same")] = None
+    done: Annotated[
+        JmesPath | None, Field(description="With a status call: true in its reply when everything is stored")
+    ] = None
+    timeout: Annotated[Seconds, Field(description="Seconds until waiting is an error")] = 120.0
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Settle:
+        if (self.unchanged is None) == (self.done is None) or (self.done is None) != (
+            getattr(self, "call", None) is None
+        ):
+            raise ValueError("either `unchanged`, or `call` with `done`")
+        return self
+
+
+Reads = Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")]
+
+
+class ServedMemory(MemoryFile):
+    """The keys of a memory that answers questions itself, and may still store when it answers."""
+
+    concurrent_reads: Reads = 4
+    search_rewrites: Rewrites = False
+    settle: Settle | None = None
 
 
 class Settling:
@@ -81,6 +119,39 @@ class Settling:
         entries = [entry for entry in entries if entry.text.strip()]
         verbatim = [entry for entry in entries if self._said and self._said in entry.text]
         return verbatim[-1:] or entries[:1] + entries[1:][-1:]
+
+
+class ServedSystem:
+    """The store of a memory that answers questions itself. Subclasses search, list, and ask for a status."""
+
+    def __init__(self, context: SystemContext, config: ServedMemory) -> None:
+        self._context = context
+        self.concurrent_reads = config.concurrent_reads
+        self.search_rewrites = config.search_rewrites
+        self._settling: Settling | None = None
+        if config.settle is not None:
+            search = None if config.search_rewrites else self._search
+            self._settling = Settling(config.settle, self.get_all_memories, self._status, search)
+            self.settled = self._settling.settled
+
+    def stored(self, conversation: Conversation) -> None:
+        """Record that something was stored, which may take effect later."""
+        if self._settling is not None:
+            self._settling.stored(conversation)
+
+    async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[Any]:
+        """Return the memories for a query."""
+        return await self._search(query, k)
+
+    async def get_all_memories(self) -> list[Any]:
+        """Return every memory."""
+        raise NotImplementedError
+
+    async def _search(self, query: str, k: int) -> list[Any]:
+        raise NotImplementedError
+
+    async def _status(self) -> Any:
+        raise NotImplementedError
 
 
 def _is_same(entry: Memory, found: Memory) -> bool:

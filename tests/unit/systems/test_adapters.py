@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.metadata
 import sys
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pytest_memfail.core import Conversation, Message, UnknownNameError, UsageError
-from pytest_memfail.systems.adapters import ADAPTERS, adapter, factory as factories
+from pytest_memfail.systems import BUILT_IN, SYSTEMS, built_in_system, factory as factories
 from pytest_memfail.systems.adapters.outages import Watched
 from pytest_memfail.systems.adapters.texts import sendable, turns_of
 
@@ -19,6 +20,7 @@ if sys.version_info >= (3, 11):
 else:
     tomllib = pytest.importorskip("tomli")
 
+adapter = partial(built_in_system, make_inner=lambda name: name)
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 INSTALLED = {
     "mem0ai": "2.2.1",
@@ -45,7 +47,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("name", sorted(SYSTEMS.keys() - BUILT_IN.keys()))
 def test_every_adapter_has_an_extra_of_its_name_with_the_versions_that_it_checks(name: str) -> None:
     extras = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     factory = adapter(name)

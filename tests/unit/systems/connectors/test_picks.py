@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from pytest_memfail.core import MemorySystemError
-from pytest_memfail.systems.connectors.config import Pages, Pick
-from pytest_memfail.systems.connectors.picks import MOST_PAGES, all_pages
+from pytest_memfail.systems.connectors.picks import MOST_PAGES, Pages, Pick, all_pages
 
 NOTES = [f"Fact {i}." for i in range(40)]
 

@@ -10,8 +10,7 @@ from test_http import serve, service  # noqa: F401 - fixtures
 
 from pytest_memfail.core import MemorySystemError, UsageError
 from pytest_memfail.systems import yaml_system
-from pytest_memfail.systems.connectors.config import Settle
-from pytest_memfail.systems.connectors.settle import Settling
+from pytest_memfail.systems.connectors.settle import Settle, Settling
 
 LAG = 0.3
 LAGGING = '''\

@@ -1,10 +1,10 @@
-"""Shared code of the adapters: settings, and checks of settings and required packages."""
+"""The factory of a shipped system: its settings, the packages that it needs, and the models that it asks."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ YES_NO: Final = ("true", "false")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One `--memfail-system-option` of an adapter."""
+    """One `--memfail-system-option`."""
 
     default: str
     choices: tuple[str, ...] = ()
@@ -29,18 +29,20 @@ MODEL_SETTINGS: Final = {"llm": Setting("gpt-4o-mini"), "embedding": Setting("te
 
 
 @dataclass(frozen=True, slots=True)
-class AdapterFactory:
-    """Create the systems of one adapter: `factory(context) -> system`."""
+class SystemFactory:
+    """Create the systems of one name: `factory(context) -> system`."""
 
     name: str
-    """The adapter's name, and that of the extra that installs its packages."""
-    settings: Mapping[str, Setting]
-    requires: Callable[[Mapping[str, str]], tuple[str, ...]]
-    """Returns the packages that these settings need, as requirements with the tested versions."""
+    """The system's name, and that of the extra that installs its packages, if it needs any."""
     make: Callable[[SystemContext, Mapping[str, str]], Any]
-    asks_models: bool = True
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    requires: Callable[[Mapping[str, str]], tuple[str, ...]] = lambda settings: ()
+    """Returns the packages that these settings need, as requirements with the tested versions."""
+    asks: Callable[[Mapping[str, str], str | None], tuple[str, ...]] = lambda settings, default: ()
+    """Returns the models that the system asks through its context with these settings, given the run's own model."""
+    asks_models: bool = False
     """Whether the system itself asks models at an endpoint."""
-    calls_model: bool = True
+    calls_model: bool = False
     """Whether the system asks models at all. If not, it stores all conversations even when few questions are asked."""
 
     def __call__(self, context: SystemContext) -> Any:
@@ -59,6 +61,13 @@ class AdapterFactory:
                 f"--memfail-system={self.name} asks the models of an OpenAI-compatible endpoint (OPENAI_BASE_URL), and "
                 "OPENAI_API_KEY is not set; set it (to any word if the endpoint needs no key)"
             )
+
+    def models(self, options: Mapping[str, str], default: str | None) -> tuple[str, ...]:
+        """Return the models that the system asks through its context; `default` is the run's model.
+
+        Raises `UsageError` if it needs one and none is named.
+        """
+        return self.asks(self.read(options), default)
 
     def versions(self, options: Mapping[str, str]) -> dict[str, str]:
         """Return the versions of the packages that these settings need."""
