@@ -92,7 +92,7 @@ class Generation:
         with self._raw:
             made = await self._maker.make(session)
         if not all(made.files.values()):
-            raise MemfailError(f"no row is left to write ({_counted(made.counts)}); try another model")
+            raise MemfailError(f"no row is left to write ({made.summary}); try another model")
         account = self._account(made, session, client)
         warnings = output.write(self._folder, self._suite, self._request.task, made.files, account)
         return Report(made, session.given_up, tuple(warnings))
@@ -124,7 +124,3 @@ class Generation:
                 "cost_usd": totals.cost,
             },
         }
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.items())

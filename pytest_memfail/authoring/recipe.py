@@ -56,6 +56,11 @@ class Made:
     repeats: Sequence[str] = field(default=())
     """The near-duplicates left out, one line each."""
 
+    @property
+    def summary(self) -> str:
+        """Return the counts in words."""
+        return ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in self.counts.items())
+
 
 class Maker(Protocol):
     """The rows of one request, while they are made."""

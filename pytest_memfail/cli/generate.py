@@ -169,7 +169,7 @@ def _print_report(report: Report, folder: Path) -> int:
         print(f"left out: {more} more, listed in {folder / 'generation_config.json'}")
     for warning in report.warnings:
         print(f"{Path(warning.file).name}: warning: {warning.place}: {warning.problem}")
-    print(", ".join(f"{name.replace('_', ' ')} {count}" for name, count in made.counts.items()))
+    print(made.summary)
     for name, rows in made.files.items():
         print(f"{folder / name}: {counted(len(rows), 'row')}")
     return 0

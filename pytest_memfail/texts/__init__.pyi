@@ -8,6 +8,7 @@ from .sentences import (
 )
 from .words import (
     NEGATIONS as NEGATIONS,
+    NUMBER_WORDS as NUMBER_WORDS,
     STOP_WORDS as STOP_WORDS,
     UNSPACED as UNSPACED,
     Term as Term,

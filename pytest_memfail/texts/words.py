@@ -42,12 +42,17 @@ _REWRITES: Final = tuple(
 """Spellings of the same, in the order in which they are made alike."""
 _REWRITTEN: Final = re.compile(r"[%$\u20ac&+']|\d,\d|cannot", re.I)
 """What a text has that is rewritten: a cheap test first."""
-_UNITS: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_NUMBERS: Final = {word: n for n, word in enumerate(_UNITS)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+NUMBER_WORDS: Final = {
+    word: number
+    for number, word in [
+        *enumerate(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+            "eighteen nineteen".split()
+        ),
+        *zip(range(20, 100, 10), "twenty thirty forty fifty sixty seventy eighty ninety".split(), strict=True),
+    ]
+}
+"""The words of single numbers."""
 NEGATIONS: Final = frozenset("not no never without neither nor non none nobody nothing".split())
 _MARK: Final = re.compile(r"[.,;:!?()\[\]\n]|\s-+\s")
 
@@ -105,7 +110,7 @@ def terms(text: str) -> tuple[Term, ...]:
     for match in _WORD.finditer(text):
         raw, starts, end = match[0], bool(_MARK.search(text[end : match.start()])), match.end()
         word = _stem(raw.casefold())
-        if (number := _NUMBERS.get(word)) is not None:
+        if (number := NUMBER_WORDS.get(word)) is not None:
             joins = bool(tens) and 0 < number < 10 and not starts
             if joins:
                 starts = found.pop().starts

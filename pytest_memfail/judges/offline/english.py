@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from unicodedata import combining, normalize
 
 from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.texts import NUMBER_WORDS
 
 CHARACTERS: Final = str.maketrans(
     {
@@ -59,9 +60,7 @@ ABBREVIATIONS: Final = {
 }  # fmt: skip
 """Common abbreviations."""
 NUMBERS: Final = {
-    **{w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-                                  "sixteen seventeen eighteen nineteen twenty".split())},
-    **{w: 10 * n for n, w in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)},
+    **NUMBER_WORDS,
     "twice": 2, "thrice": 3, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000,
     **{w: n for n, w in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1)},
 }  # fmt: skip

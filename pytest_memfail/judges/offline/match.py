@@ -108,11 +108,6 @@ class Match:
         return merged
 
     @cached_property
-    def local_statements(self) -> list[Statement]:
-        """Return the best statement and its neighbours."""
-        return [self.index.statements[place] for place in self._around(NEIGHBOURS)]
-
-    @cached_property
     def entry_statements(self) -> list[Statement]:
         """Return the statements of the best one's entry."""
         return [self.index.statements[place] for place in self._around(ENTRY)]

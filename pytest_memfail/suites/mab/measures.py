@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score
@@ -48,20 +48,6 @@ def mean(rates: Iterable[float]) -> float:
     """Return the unweighted mean."""
     found = list(rates)
     return sum(found) / len(found)
-
-
-def category_means(columns: Mapping[str, float]) -> dict[str, float]:
-    """Return the mean of each category whose columns all have values."""
-    return {
-        category: mean(columns[name] for name in names)
-        for category, names in CATEGORIES.items()
-        if all(name in columns for name in names)
-    }
-
-
-def overall_mean(categories: Mapping[str, float]) -> float:
-    """Return the mean of the four categories, each with the same weight."""
-    return mean(categories[name] for name in CATEGORIES)
 
 
 def _rate(asked: Sequence[QuestionRecord], name: str) -> Score:

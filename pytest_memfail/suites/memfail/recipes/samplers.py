@@ -7,13 +7,15 @@ longer list starts with the shorter one, so that more rows can be added later.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from itertools import islice
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from pytest_memfail.suites.memfail.recipes import pools
 
 Met: TypeAlias = Literal["yes", "no"]
+T = TypeVar("T")
 
 PUBLISHED_ROWS: Final = 100
 SLOTS: Final = 3
@@ -63,33 +65,20 @@ def rule_specs(n: int, seed: int) -> list[RuleSpec]:
         if category == "pet":  # drawn again even if the first draw can be observed from outside
             condition_type = rng.choice(pools.PET_CONDITION_TYPES)
         drawn.append((category, condition_type))
-    answers = _balanced(n, seed)
-    exclusive = _exclusive(answers, seed)
-    return [RuleSpec(*rule, met, only) for rule, met, only in zip(drawn, answers, exclusive, strict=True)]
+    met: tuple[Met, ...] = ("yes", "no")
+    answers = list(islice(_blocks(met * 5, f"{seed}:condition_met"), n))
+    streams = {answer: _blocks((False, True), f"{seed}:exclusive:{answer}") for answer in met}
+    exclusive = [next(streams[answer]) for answer in answers]
+    return [RuleSpec(*rule, answer, only) for rule, answer, only in zip(drawn, answers, exclusive, strict=True)]
 
 
-def _balanced(n: int, seed: int) -> list[Met]:
-    """Return yes and no, five of each in every ten, from a separate random stream."""
-    rng = random.Random(f"{seed}:condition_met")
-    met: list[Met] = []
-    while len(met) < n:
-        ten: list[Met] = ["yes", "no"] * 5
-        rng.shuffle(ten)
-        met += ten
-    return met[:n]
-
-
-def _exclusive(answers: Sequence[Met], seed: int) -> list[bool]:
-    """Return True for one of every two rows with the same answer, from a separate random stream per answer."""
-    streams = {answer: random.Random(f"{seed}:exclusive:{answer}") for answer in ("yes", "no")}
-    left: dict[str, list[bool]] = {answer: [] for answer in streams}
-    drawn = []
-    for answer in answers:
-        if not left[answer]:
-            left[answer] = [True, False]
-            streams[answer].shuffle(left[answer])
-        drawn.append(left[answer].pop())
-    return drawn
+def _blocks(values: Sequence[T], name: str) -> Iterator[T]:
+    """Yield all values again and again, each time in another order, from a random stream of this name."""
+    rng = random.Random(name)
+    while True:
+        block = list(values)
+        rng.shuffle(block)
+        yield from block
 
 
 def preference_specs(n: int, seed: int) -> list[PreferenceSpec]:
@@ -153,10 +142,4 @@ def _sharing(stranger: str, names: tuple[str, str, str], kind: int) -> str:
 
 def letters(n: int, seed: int) -> list[str]:
     """Return the right option's letter for each of n questions: all five equally often, give or take one."""
-    rng = random.Random(f"{seed}:letters")
-    drawn: list[str] = []
-    while len(drawn) < n:
-        five = list("ABCDE")
-        rng.shuffle(five)
-        drawn += five
-    return drawn[:n]
+    return list(islice(_blocks("ABCDE", f"{seed}:letters"), n))

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_memfail.core import UNREACHED
 from pytest_memfail.suites.mab import SUITE
-from pytest_memfail.suites.mab.measures import ASKED, CATEGORIES, CLASSES, category_means, mean, overall_mean
+from pytest_memfail.suites.mab.measures import ASKED, CATEGORIES, CLASSES, mean
 
 MEASURES = {measure.name: measure for measure in SUITE.measures}
 
@@ -172,12 +172,12 @@ def of(name, outcomes):
 def test_the_papers_table(row):
     _, ar, ar_mean, ttl, ttl_mean, lru, lru_mean, sf, sf_mean, overall = row
     columns = dict(zip((name for names in CATEGORIES.values() for name in names), (*ar, *ttl, *lru, *sf), strict=True))
-    means = category_means(columns)
+    means = {category: mean(columns[name] for name in names) for category, names in CATEGORIES.items()}
     assert means["retrieval"] == pytest.approx(ar_mean, abs=ROUNDING)
     assert means["learning"] == pytest.approx(ttl_mean, abs=ROUNDING)
     assert means["understanding"] == pytest.approx(lru_mean, abs=ROUNDING)
     assert means["forgetting"] == pytest.approx(sf_mean, abs=ROUNDING)
-    assert overall_mean(means) == pytest.approx(overall, abs=OVERALL)
+    assert mean(means.values()) == pytest.approx(overall, abs=OVERALL)
 
 
 def test_a_plain_mean_over_all_columns_is_not_the_papers():
