@@ -64,14 +64,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if not is_active(config):
         _refuse_inactive(config)
         return
+    from pytest_memfail.plugin.arguments import take_arguments
     from pytest_memfail.plugin.collection import Collection, own_marker_lines
-    from pytest_memfail.plugin.execution import Execution, handed_over
-    from pytest_memfail.plugin.run import KNOWN, RUN, build_run, take_arguments
-    from pytest_memfail.safety import KNOWN as KNOWN_SECRETS
+    from pytest_memfail.plugin.execution import Execution
+    from pytest_memfail.plugin.handover import handed_over, take_over
+    from pytest_memfail.plugin.run import build_run
+    from pytest_memfail.plugin.stash import RUN
+    from pytest_memfail.safety import KNOWN
 
-    config.add_cleanup(
-        partial(KNOWN_SECRETS.restore, KNOWN_SECRETS.snapshot())
-    )  # a run may be inside another run's process
+    config.add_cleanup(partial(KNOWN.restore, KNOWN.snapshot()))  # a run may be inside another run's process
     given = handed_over(config)
     selection = take_arguments(config)  # in a worker too: xdist hands it the command line as it was
     if given:
@@ -83,12 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Collection(config, run), "memfail-collection")
     config.pluginmanager.register(execution, "memfail-execution")
     if hasattr(config, "workerinput"):
-        if given and given["recorded"]:
-            from pytest_memfail.plugin.run import in_worker
-
-            run.kept = in_worker(given["recorded"])
-        config.stash[KNOWN] = given["known"] if given else {}
-        run.latest = given["latest"] if given else {}
+        take_over(run, given)
     else:
         from pytest_memfail.plugin.controller import begin
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_memfail.core import MemorySystemError
-from pytest_memfail.plugin.run import FINISHED, RESULT, RUNTIME
+from pytest_memfail.plugin.stash import FINISHED, RESULT, RUNTIME
 from pytest_memfail.records import question_record
 from pytest_memfail.running import Asked, fresh, replay
 

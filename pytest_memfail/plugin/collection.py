@@ -27,8 +27,8 @@ from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, Ques
 from pytest_memfail.plugin.asking import ask_question, verdict_of
 from pytest_memfail.plugin.options import SUITE_MEANINGS, TASK_MEANINGS
 from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
-from pytest_memfail.plugin.run import FINISHED, RESULT, RUN, RUNTIME, known_verdicts
-from pytest_memfail.running import ROOT, Asked, Run, Unit
+from pytest_memfail.plugin.stash import FINISHED, RESULT, RUN, RUNTIME, is_planned
+from pytest_memfail.running import ROOT, Asked, Run, Unit, known_verdicts
 
 SELECTABLE: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)[^\W_][\w.+/-]*")
 """A name that `-m` reads as one word, and that pytest accepts as the name of a marker."""
@@ -212,8 +212,7 @@ class QuestionItem(pytest.Item):
 
     def setup(self) -> None:
         """Get the verdict; any exception on the way is an error, not a failure."""
-        option = self.config.option
-        if getattr(option, "setupplan", False) or getattr(option, "setuponly", False):
+        if is_planned(self.config):
             return
         if (scope := _narrow_scope(self)) is not None:
             raise MemfailError(
@@ -356,7 +355,7 @@ def verdicts_in(expression: str) -> list[str]:
 
 def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) -> None:
     """Add the markers to the benchmark's items."""
-    known = known_verdicts(config, run)
+    known = known_verdicts(run)
     task_markers = _task_markers(config, run)
     shared: dict[tuple[str, int], pytest.MarkDecorator] = {}
     for item in items:

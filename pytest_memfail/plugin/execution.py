@@ -22,6 +22,7 @@ from pytest_memfail.core import (
     MemfailError,
 )
 from pytest_memfail.plugin.collection import QuestionItem, asked_by, release, short_repr, shown_as
+from pytest_memfail.plugin.handover import handed_over
 from pytest_memfail.plugin.outcome import (
     MemoryFailure,
     ShownErrors,
@@ -31,7 +32,7 @@ from pytest_memfail.plugin.outcome import (
     note,
     ungraded_reason,
 )
-from pytest_memfail.plugin.run import BROKEN_OFF, FINISHED, KNOWN, RESULT, RUNTIME
+from pytest_memfail.plugin.stash import BROKEN_OFF, FINISHED, RESULT, RUNTIME
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 from pytest_memfail.running import ROOT, Asked, Progress, Run, Runtime, TerminalLine, last_progress, loud_exit, scrub
 
@@ -43,17 +44,11 @@ T = TypeVar("T")
 
 OUTCOMES: Final = (pytest.skip.Exception, pytest.fail.Exception)
 """Exceptions of a system that end its question without an error; `pytest.xfail` raises the second."""
-WORKER_INPUT: Final = "memfail"
 LOG_HANDLERS: Final = ("caplog_handler", "report_handler", "log_cli_handler", "log_file_handler")
 """The attributes of pytest's logging plugin whose handlers keep the logs of questions until their items run."""
 STORES: pytest.StashKey[list[StoreRecord]] = pytest.StashKey()
 HAS_FAILED: pytest.StashKey[bool] = pytest.StashKey()
 """Whether this attempt at an item has failed so far."""
-
-
-def handed_over(config: pytest.Config) -> dict[str, Any] | None:
-    """Return the data that an xdist worker got from the process that the user started; None in that process."""
-    return getattr(config, "workerinput", {}).get(WORKER_INPUT)
 
 
 class Execution:
@@ -170,7 +165,7 @@ class Execution:
                 if question.verdict == UNGRADED and report.skipped:
                     # one place for all of a task, so that -rs folds them
                     report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(question))
-                if (known := self._config.stash[KNOWN].get(item.nodeid)) is not None:
+                if (known := self._run.known.get(item.nodeid)) is not None:
                     apply_known(report, question, known, self._run.settings.protocol)
         elif call.when == "teardown":
             if stores := item.stash.get(STORES, None):

@@ -28,7 +28,9 @@ def memfail_system(pytestconfig: pytest.Config) -> SystemFactory:
     """The factory of the memory system under test; override it in your conftest.py to make your own."""
     if not is_active(pytestconfig):
         pytest.skip("no memory system to test: give --memfail-system=NAME")
-    from pytest_memfail.plugin.run import RUN, SYSTEM_FROM_FIXTURE, find_system
+    from pytest_memfail.plugin.run import SYSTEM_FROM_FIXTURE
+    from pytest_memfail.plugin.stash import RUN
+    from pytest_memfail.plugin.users_code import find_system
 
     run = pytestconfig.stash[RUN]
     if run.settings.system == SYSTEM_FROM_FIXTURE:
@@ -65,7 +67,7 @@ def memfail_verdict(request: pytest.FixtureRequest, memfail_trace: Trace) -> Ver
 @pytest.fixture
 def memfail_store(request: pytest.FixtureRequest, memfail_trace: Trace) -> FilledStore:
     """The filled store of this item."""
-    from pytest_memfail.plugin.run import RESULT
+    from pytest_memfail.plugin.stash import RESULT
 
     asked, result = _asked(request), request.node.stash[RESULT]
     return FilledStore(asked.unit.plan.id, asked.unit.task.name, result.listing.memories if result.listing else ())

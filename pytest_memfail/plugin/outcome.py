@@ -18,7 +18,7 @@ import pytest
 from pytest_memfail.core import (
     MemfailError,
 )
-from pytest_memfail.plugin.run import FINISHED, RUN
+from pytest_memfail.plugin.stash import FINISHED, RUN
 from pytest_memfail.records import Entry
 from pytest_memfail.results import change_of, shown
 from pytest_memfail.safety import (

@@ -15,9 +15,9 @@ from typing import Any, Final
 import pytest
 
 from pytest_memfail.core import MemfailError
-from pytest_memfail.plugin.execution import WORKER_INPUT, Execution
+from pytest_memfail.plugin.execution import Execution
+from pytest_memfail.plugin.handover import WORKER_INPUT, hand_over
 from pytest_memfail.plugin.outcome import clean_report
-from pytest_memfail.plugin.run import KNOWN, for_workers, latest_recorded
 from pytest_memfail.running import DEATHS, Run, Watcher, in_flight, new_folder
 
 LOW: Final = 1
@@ -40,16 +40,7 @@ class Distribution:
         if self._journals is None:
             self._journals, self._lock = new_folder()
             self._execution.share(self._journals)
-        known: dict[str, list[Any]] = dict(self._config.stash[KNOWN].items())
-        node.workerinput[WORKER_INPUT] = {
-            "run_id": self._execution.run_id,
-            "journals": str(self._journals),
-            "settings": self._run.settings.shared(),
-            "selection": [list(chosen) for chosen in self._run.selection],
-            "recorded": for_workers(self._run.kept) if self._run.kept.questions else "",
-            "known": known,
-            "latest": dict(latest_recorded(self._config, self._run)),
-        }
+        node.workerinput[WORKER_INPUT] = hand_over(self._run, self._execution.run_id, self._journals)
         line = self._execution.line
         if line is not None and line.is_shown and self._watcher is None:
             self._watcher = Watcher(line, self._journals)

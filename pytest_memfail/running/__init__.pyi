@@ -1,3 +1,9 @@
+from .earlier import (
+    kept_records as kept_records,
+    known_verdicts as known_verdicts,
+    latest_recorded as latest_recorded,
+    resume as resume,
+)
 from .gate import (
     Gatekeeper as Gatekeeper,
 )
@@ -34,6 +40,7 @@ from .plan import (
 )
 from .record import (
     RunRecord as RunRecord,
+    record_header as record_header,
 )
 from .stores import (
     Runtime as Runtime,

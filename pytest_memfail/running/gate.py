@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from pytest_memfail.records import (
     Baseline,
     BaselineRefused,
     Gate,
-    Header,
     check_baseline,
     check_baseline_place,
     read_anchor,
@@ -26,26 +24,23 @@ from pytest_memfail.records import (
 )
 from pytest_memfail.results import Loaded, Summary, check_tasks, decide, in_ci, measures_of, parse_expressions
 from pytest_memfail.running.plan import Run
+from pytest_memfail.running.record import record_header
 
 
 class Gatekeeper:
     """The gate of a run, in the process that the user started."""
 
-    def __init__(
-        self, run: Run, header: Callable[[], Header], shown: Callable[[Path], str], *, is_planned: bool
-    ) -> None:
+    def __init__(self, run: Run, *, is_planned: bool) -> None:
         """Check the options of the gate, and read baseline and anchor.
 
         Args:
             run: the run.
-            header: returns the header of its record.
-            shown: returns a path as the user sees it.
             is_planned: whether the run only lists its items; only questions are gated.
 
         Raises `UsageError` if the options are wrong, and `BaselineRefused` if the run cannot be compared with the baseline,
         unless it replaces it.
         """
-        self._run, self._header, self._shown = run, header, shown
+        self._run = run
         settings = run.settings
         of_suites = measures_of(run.suites)
         expressions = [found for text in settings.fail_on for found in parse_expressions(text, of_suites)]
@@ -91,7 +86,7 @@ class Gatekeeper:
             return None, ""
         try:
             baseline = read_baseline(path)
-            check_baseline(baseline, path, self._header())
+            check_baseline(baseline, path, record_header(self._run))
         except BaselineRefused as error:
             if saved is None or not is_same_place(saved, path):
                 raise
@@ -104,11 +99,11 @@ class Gatekeeper:
         if path is None or not path.exists():
             return None
         anchor = read_anchor(path)
-        check_baseline(anchor, path, self._header(), "anchor")
+        check_baseline(anchor, path, record_header(self._run), "anchor")
         return anchor
 
     def _named(self, path: Path | None) -> str | None:
-        return None if path is None else self._shown(path)
+        return None if path is None else self._run.shown(path)
 
     @property
     def is_asked(self) -> bool:
@@ -169,4 +164,4 @@ class Gatekeeper:
             raise UsageError(untrusted)
         assert record is not None
         saved = write_baseline(path, record.header, outcomes.values())
-        return f"{self._shown(path)}, {counted(saved, 'verdict')}"
+        return f"{self._run.shown(path)}, {counted(saved, 'verdict')}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import FAILURES, OURS, Suite, Task, counted
@@ -14,15 +13,15 @@ from pytest_memfail.systems import is_yaml
 PROTOCOLS: Final = {"ours": "ours (our prompts and criteria)", "paper": "paper (those of the published harness)"}
 
 
-def heading(run: Run, shown: Callable[[Path], str]) -> list[str]:
-    """Return the lines; `shown` formats a path for the user."""
+def heading(run: Run) -> list[str]:
+    """Return the lines."""
     settings = run.settings
     questions = sum(len(unit.plan.questions) * len(run.ks(unit.task)) for unit in run.units)
     tasks = len({unit.task.name for unit in run.units})
     chosen = {task.suite for task in run.tasks}
     chosen |= {"memfail"} if "own" in chosen else set()  # a case may be stored among MemFail's conversations
     used = replace(settings.data, own={name: path for name, path in settings.data.own.items() if name in chosen})
-    folders = used.written(shown)
+    folders = used.written(run.shown)
     rows = f"rows of {', '.join(folders)}" if folders else "shipped rows"
     shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
     mode = f" (mode {settings.system_options.get('mode', 'direct')})" if is_yaml(settings.system) else ""

@@ -27,6 +27,8 @@ from pytest_memfail.safety import (
 )
 
 if TYPE_CHECKING:
+    from _typeshed import StrPath
+
     from pytest_memfail.options import Settings
 
 ROOT: Final = "memfail"
@@ -80,15 +82,19 @@ class Run:
         self._all_units = self.units
         if settings.shard is not None:
             self.units = shard_of(self.units, *settings.shard)
+        self.rootdir = Path()
+        """The folder that paths are shown relative to."""
         self.cache = Path()
         """The folder of data that is kept between runs."""
+        self.runs: Path | None = None
+        """The folder of kept runs; None if none are kept."""
         self.judge = NamedJudge(settings.judge, "--memfail-judge", settings.judge_options)
         self.suites: tuple[Suite, ...] = ()
         """The suites of the run that are more than tasks; without MemFail."""
         self.kept = Kept()
         """The results of this run in an earlier record (--memfail-resume)."""
-        self.resumed = ""
-        """The header's sentence about the source of these results, or the reason why there are none."""
+        self.known: Mapping[str, list[Any]] = {}
+        """The outcome of each item in the baseline by node id: verdict, whether memory held, whether it passed vacuously."""
         self.latest: Mapping[str, str] | None = None
         """The latest recorded verdict of each question; None before they are read."""
         self.sources: Mapping[str, str] = {}
@@ -114,6 +120,10 @@ class Run:
             f"verdicts of several systems in one run, expected those of one ({why}); run again without --memfail-resume"
         )
         return () if why is None else (Doubt("mixture", text, unit="run", limit=0.0),)
+
+    def shown(self, path: StrPath) -> str:
+        """Return a path as the user sees it: relative to the rootdir if it is below it."""
+        return str(Path(path).relative_to(self.rootdir) if Path(path).is_relative_to(self.rootdir) else path)
 
     def ks(self, task: Task) -> tuple[int, ...]:
         """Return the number of memories to retrieve per question of a task: the user's, or else the suite's."""

@@ -1,28 +1,71 @@
-"""Write the record of a run in progress, to the run's own folder and to the named path."""
+"""Write the record of a run in progress: its header, then its results, to the run's own folder and to the named path."""
 
 from __future__ import annotations
 
+import platform
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import fields
+from datetime import datetime, timezone
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_memfail.core import (
-    os_reason,
-    write_whole,
-)
-from pytest_memfail.records import RecordWriter, RunFolder, is_whole_record
+from pytest_memfail.core import os_reason, write_whole
+from pytest_memfail.options import IDENTITY
+from pytest_memfail.records import SCHEMA_VERSION, Header, RecordWriter, RunFolder, TaskRecord, is_whole_record
+from pytest_memfail.running.plan import Run
 
 if TYPE_CHECKING:
-    from pytest_memfail.records import Footer, Header, Record
+    from pytest_memfail.records import Footer, Record
+
+
+def record_header(run: Run) -> Header:
+    """Return the header of the run's record, without secrets."""
+    from pytest_memfail._version import __version__
+    from pytest_memfail.llm import why_approximate
+
+    settings = run.settings
+    given = {**settings.recorded(), "k": run.k_values}
+    known = {field.name for field in fields(Header)}
+    return Header(
+        schema_version=SCHEMA_VERSION,
+        memfail=__version__,
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        **{name: value for name, value in given.items() if name in known},
+        judge_weights=run.judge.weights,
+        sources=run.sources,
+        approximate_tokens=why_approximate(),
+        identity={**IDENTITY, "memfail": "subject", "judge_weights": "verdicts"},
+        rerun=tuple(settings.command_line(recorded=True)),
+        tasks={
+            task.name: TaskRecord(
+                data_hash=task.data_hash,
+                licence=task.licence,
+                questions=len(task.questions),
+                conversations=sum(plan.size for plan in task.stores),
+                left_out=task.left_out,
+                suite=task.suite,
+                variant=task.variant,
+                parts=run.parts_of(task),
+            )
+            for task in run.tasks
+        },
+        stores=run.store_sizes(),
+        python=platform.python_version(),
+        pytest=version("pytest"),
+        platform=sys.platform,
+        machine=platform.machine(),
+        extra={name: value for name, value in given.items() if name not in known},
+    )
 
 
 class RunRecord:
     """The record of a run, in the process that the user started."""
 
-    def __init__(self, named: Path | None, shown: Callable[[Path], str]) -> None:
-        """`named` is the path that the user named for it, if any; `shown` formats a path for the user."""
-        self._named, self._shown = named, shown
+    def __init__(self, run: Run) -> None:
+        self._run, self._named, self._shown = run, run.settings.record, run.shown
         self.path: Path | None = None
         """The path of the record for the user; None before it starts, or if it is not written."""
         self.folder: RunFolder | None = None
@@ -38,14 +81,14 @@ class RunRecord:
         self._unpublished: str | None = None
         """Why a record that was held back could not be written in the end."""
 
-    def make_folder(
-        self, runs: Path, header: Header, questions: int, prepare: Callable[[], object] = lambda: None
-    ) -> str | None:
+    def make_folder(self, prepare: Callable[[], object]) -> str | None:
         """Create the run's own folder among the kept runs, which `prepare` creates; return None, or the reason for a failure."""
         held_back = self._named if self._named is not None and is_whole_record(self._named) else None
+        run, runs = self._run, self._run.runs
+        assert runs is not None
         try:
             prepare()
-            self.folder = RunFolder.create(runs, header, questions=questions, held_back=held_back)
+            self.folder = RunFolder.create(runs, record_header(run), questions=len(run.keys()), held_back=held_back)
         except OSError as error:
             self._unkept = f"this run is not kept: {runs} cannot be written ({os_reason(error)})"
         else:

@@ -30,7 +30,7 @@ USE = """
     import pytest
 
     def pytest_collection_finish(session):
-        from pytest_memfail.plugin.run import RUN
+        from pytest_memfail.plugin.stash import RUN
         process = getattr(session.config, "workerinput", {"workerid": "alone"})["workerid"]
         (session.config.rootpath / f"{process}.txt").write_text(session.config.stash[RUN].settings.ink_colour)
 

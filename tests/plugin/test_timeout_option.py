@@ -60,7 +60,7 @@ def test_a_question_that_hangs_is_an_error_and_the_process_ends(
 def test_what_is_given(project: Project, given: str, expected: tuple[float, float]) -> None:
     seen = """
         def pytest_memfail_summary(config):
-            from pytest_memfail.plugin.run import RUN
+            from pytest_memfail.plugin.stash import RUN
             (config.rootpath / "timeout.txt").write_text(repr(config.stash[RUN].settings.timeout))
     """
     project.conftest(seen)
