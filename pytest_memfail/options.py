@@ -6,8 +6,9 @@ Every run of pytest with the plugin installed imports this file, so it loads not
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Empty = TypeVar("Empty")
+Number = TypeVar("Number", int, float)
 
 OPTION_PREFIX: Final = "--memfail-"
 MOST_SECONDS: Final = 1e6
@@ -121,11 +123,8 @@ class Given:
     def wrong(self, expected: str, got: object = None) -> UsageError:
         """Return an error that states the value and the expected one."""
         from pytest_memfail.core import UsageError
-        from pytest_memfail.safety import mask_text
 
-        text = mask_text(repr(self.value if got is None else got))
-        text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-        return UsageError(f"{self.option.flag}: got {text}, expected {expected}")
+        return UsageError(f"{self.option.flag}: got {_quoted(self.value if got is None else got)}, expected {expected}")
 
 
 _ON_OFF: Final = {
@@ -162,36 +161,20 @@ def a_switch(given: Given) -> bool:
     return bool(given.value)
 
 
-def whole(least: int, empty: Empty) -> Callable[[Given], int | Empty]:
-    """Return a parser of whole numbers; `empty` is what an empty value means."""
+def number(kind: type[Number], least: Number, empty: Empty) -> Callable[[Given], Number | Empty]:
+    """Return a parser of finite numbers of at least this; `empty` is what an empty value means."""
+    expected = f"a {'whole ' if kind is int else ''}number of at least {least}"
 
-    def parse(given: Given) -> int | Empty:
+    def parse(given: Given) -> Number | Empty:
         if given.is_empty:
             return empty
         try:
-            number = int(given.value)
+            found = kind(given.value)
         except ValueError:
-            number = least - 1
-        if number < least:
-            raise given.wrong(f"a whole number of at least {least}")
-        return number
-
-    return parse
-
-
-def amount(empty: Empty) -> Callable[[Given], float | Empty]:
-    """Return a parser of numbers of at least 0; `empty` is what an empty value means."""
-
-    def parse(given: Given) -> float | Empty:
-        if given.is_empty:
-            return empty
-        try:
-            number = float(given.value)
-        except ValueError:
-            number = -1.0
-        if not 0 <= number < float("inf"):
-            raise given.wrong("a number of at least 0")
-        return number
+            raise given.wrong(expected) from None
+        if not least <= found < math.inf:
+            raise given.wrong(expected)
+        return found
 
     return parse
 
@@ -219,32 +202,50 @@ def paths(given: Given) -> tuple[Path, ...]:
 
 def pairs(given: Given) -> dict[str, str]:
     """Return the values by name. Secrets among them are masked from now on."""
+    return read_pairs(given.value, given.option.flag)
+
+
+def json_pairs(given: Given) -> dict[str, Any]:
+    """Return the values by name: a number, a truth value or a list if the text is one in JSON, otherwise the text."""
+    return {name: json_or_text(text) for name, text in pairs(given).items()}
+
+
+def read_pairs(texts: Iterable[str], flag: str) -> dict[str, str]:
+    """Return the values by name of a repeatable option KEY=VALUE. Secrets among them are masked from now on.
+
+    Raises `UsageError` for a text without a name or a value.
+    """
+    from pytest_memfail.core import UsageError
     from pytest_memfail.safety import learn_options
 
     found = {}
-    for pair in given.value:
+    for pair in texts:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise given.wrong("KEY=VALUE", pair)
+            raise UsageError(f"{flag}: got {_quoted(pair)}, expected KEY=VALUE")
         found[name.strip()] = value
     learn_options(found)  # before anything can quote them
     return found
 
 
-def json_pairs(given: Given) -> dict[str, Any]:
-    """Return the values by name: a number, a truth value or a list if the text is one in JSON, otherwise the text."""
-
-    def value(text: str) -> Any:
-        try:
-            return json.loads(text, parse_constant=_no_number)
-        except (ValueError, RecursionError):
-            return text
-
-    return {name: value(text) for name, text in pairs(given).items()}
+def json_or_text(text: str) -> Any:
+    """Return the value of a text that is JSON, otherwise the text; numbers that JSON lacks (NaN) are texts."""
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _quoted(value: object) -> str:
+    """Return a wrong value for a message, without secrets, and cut."""
+    from pytest_memfail.safety import mask_text
+
+    text = mask_text(repr(value))
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def _ks(given: Given) -> tuple[int, ...]:
@@ -475,19 +476,21 @@ class Settings:
         many=True,
         rerun=True,
     )
-    max_cost = Option("USD", "Budget for model calls of all processes; calls stop when it is used up", amount(None))
-    max_tokens = Option("N", "Token budget of all processes; calls stop when it is used up", whole(0, None))
+    max_cost = Option(
+        "USD", "Budget for model calls of all processes; calls stop when it is used up", number(float, 0, None)
+    )
+    max_tokens = Option("N", "Token budget of all processes; calls stop when it is used up", number(int, 0, None))
     max_wait = Option(
         "SECONDS",
         "Total time to wait for an endpoint that is down or asks to slow down, before the run ends (default: 600)",
-        amount(0.0),
+        number(float, 0, 0.0),
         default="600",
     )
     reply_timeout = Option(
         "SECONDS",
         "Time limit for a model's reply; calls that the endpoint answers first do not count (default: 60, and longer after it was "
         "too short)",
-        amount(None),
+        number(float, 0, None),
     )
     prices = Option("FILE", "Your own model prices, JSON or TOML, USD per million tokens", a_path)
     assistant_turns = Option(
@@ -509,13 +512,13 @@ class Settings:
         "N",
         "Show at most N tokens of memories per question, best entries first (full-context: the newest); the entry that crosses N is "
         "cut. Applies in addition to k",
-        whole(1, None),
+        number(int, 1, None),
         identifies="verdicts",
     )
     limit = Option(
         "N",
         "Ask at most N questions of each task, or of each part of a task: a fixed, balanced sample",
-        whole(1, None),
+        number(int, 1, None),
         identifies="verdicts",
     )
     haystack = Option(
@@ -529,7 +532,7 @@ class Settings:
     repeats = Option(
         "N",
         "Ask each question N times and take the majority verdict; a tie counts as the worse one (default: 1)",
-        whole(1, 1),
+        number(int, 1, 1),
         default="1",
         identifies="subject",
     )
@@ -544,9 +547,9 @@ class Settings:
         record=lambda vary, settings: vary if settings.repeats > 1 else None,
     )
     seed = Option(
-        "N", "Seed of layout, order and sample (default: 42)", whole(0, 0), default="42", identifies="verdicts"
+        "N", "Seed of layout, order and sample (default: 42)", number(int, 0, 0), default="42", identifies="verdicts"
     )
-    concurrency = Option("N", "Questions in flight per process (default: 32)", whole(1, 1), default="32")
+    concurrency = Option("N", "Questions in flight per process (default: 32)", number(int, 1, 1), default="32")
     timeout = Option(
         "SECONDS",
         "Time limit for a call of the memory system: STORE,RETRIEVE or one number for both; 0 for no limit (default: "

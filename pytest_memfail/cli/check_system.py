@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.safety import learn_options
+from pytest_memfail.options import read_pairs
 
 NAME: Final = "NAME"
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.finding import find_system
     from pytest_memfail.testing import check_memory_system, system_of_conftest
 
-    settings = _settings(options.option)
+    settings = read_pairs(options.option, "--option")
     if not options.timeout > 0:
         raise UsageError(f"--timeout: got {options.timeout:g}, expected a number of seconds above 0")
     here = Path.cwd()
@@ -68,17 +68,6 @@ def run(options: argparse.Namespace) -> int:
     _show("")
     print(report)
     return 1 if report.failed else 0
-
-
-def _settings(pairs: list[str]) -> dict[str, str]:
-    settings = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
-            raise UsageError(f"--option: got {pair!r}, expected KEY=VALUE")
-        settings[name.strip()] = value
-    learn_options(settings)
-    return settings
 
 
 def _show(name: str) -> None:

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.cli.judging import INTERRUPTED, OPTION, add_model_options, close_client, open_judge, pairs, progress
+from pytest_memfail.cli.judging import INTERRUPTED, OPTION, add_model_options, close_client, open_judge, progress
 from pytest_memfail.cli.records import add_data, folders
 from pytest_memfail.core import UnknownNameError, UsageError, counted
+from pytest_memfail.options import read_pairs
 
 if TYPE_CHECKING:
     from pytest_memfail.calibration import Case, GradedReply, Judged, LabelledReply
@@ -128,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
     if options.explain is not None:
         return _explain(options, cases)
     suites = [] if suite is None else [suite]
-    judge, client = open_judge(options, options.protocol, pairs(options.judge_option, "--judge-option"), suites)
+    judge, client = open_judge(options, options.protocol, read_pairs(options.judge_option, "--judge-option"), suites)
     graded: list[GradedReply] = []
     judged: list[Judged] = []
     stopped = False
@@ -231,7 +232,7 @@ def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
     found = [case for case in cases if case.id == options.explain]
     if not found:
         raise UnknownNameError("case", options.explain, [case.id for case in cases], "in the files")
-    judge = NamedJudge("offline", OPTION, pairs(options.judge_option, "--judge-option")).offline(options.protocol)
+    judge = NamedJudge("offline", OPTION, read_pairs(options.judge_option, "--judge-option")).offline(options.protocol)
     (judged,) = judge_cases(judge, found)
     case = found[0]
     for at, evidence in enumerate(case.evidence):

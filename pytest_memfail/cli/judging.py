@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from pytest_memfail.cli.cache import DEFAULT_CACHE
 from pytest_memfail.core import (
-    UsageError,
     check_can_be_made,
 )
-from pytest_memfail.safety import (
-    learn_options,
-)
+from pytest_memfail.options import json_or_text, read_pairs
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge, Suite
@@ -53,30 +49,6 @@ def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--concurrency", metavar="N", type=int, default=32, help=f"{what} in flight (default: 32)")
 
 
-def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
-    """Return the settings of a repeatable option by name. Secrets among them are masked from now on."""
-    found = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name:
-            raise UsageError(f"{option}: got {text!r}, expected KEY=VALUE")
-        found[name] = value
-    learn_options(found)
-    return found
-
-
-def _model_options(texts: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of the model's calls: numbers, truth values and lists as in JSON, else texts."""
-
-    def value(text: str) -> Any:
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-
-    return {name: value(text) for name, text in pairs(texts, "--model-option").items()}
-
-
 def open_judge(
     options: argparse.Namespace,
     protocol: Protocol,
@@ -94,7 +66,8 @@ def open_judge(
         return cast("Judge", judge.make(protocol, kinds)), None
     from pytest_memfail.llm import Ledger, ModelClient, ResponseCache
 
-    parameters, cache = _model_options(options.model_option), None
+    parameters = {name: json_or_text(text) for name, text in read_pairs(options.model_option, "--model-option").items()}
+    cache = None
     if options.cache == "on":
         check_can_be_made(options.cache_path, "--cache-path")
         options.cache_path.parent.mkdir(parents=True, exist_ok=True)

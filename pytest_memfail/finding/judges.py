@@ -11,13 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pytest_memfail.core import (
-    UnknownNameError,
-    UsageError,
-    fingerprint,
-    one_line,
-    os_reason,
-)
+from pytest_memfail.core import UnknownNameError, UsageError, fingerprint, one_line, os_reason
 from pytest_memfail.finding import lookup
 
 if TYPE_CHECKING:

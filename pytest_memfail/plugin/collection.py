@@ -14,16 +14,10 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
-from _pytest._code.code import (
-    ExceptionChainRepr,
-    ReprEntryNative,
-    ReprFileLocation,
-    ReprTraceback,
-    TerminalRepr,
-)
+from _pytest._code.code import ExceptionChainRepr, ReprEntryNative, ReprFileLocation, ReprTraceback, TerminalRepr
 from _pytest.fixtures import FuncFixtureInfo, TopRequest
 
-from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, Question, UnknownNameError
+from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, UnknownNameError
 from pytest_memfail.plugin.asking import ask_question, verdict_of
 from pytest_memfail.plugin.options import SUITE_MEANINGS, TASK_MEANINGS
 from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
@@ -66,13 +60,9 @@ class Collection:
             skip = pytest.mark.skip(reason=f"the task {name} is not among --memfail-tasks")
             metafunc.parametrize("memfail_question", [pytest.param(None, marks=skip)], indirect=True, ids=[str(name)])
             return
-        asked, ids = [], []
-        for unit in units:
-            for question in unit.plan.questions:
-                for k in (question.k,) if question.k else self._run.ks(unit.task):
-                    asked.append(Asked(unit, question, k))
-                    ids.append(f"{unit.id}/{self._run.item_name(question, k)}")
-        metafunc.parametrize("memfail_question", asked, indirect=True, ids=ids)
+        every = [asked for unit in units for asked in self._run.all_of(unit)]
+        ids = [f"{asked.unit.id}/{asked.name}" for asked in every]
+        metafunc.parametrize("memfail_question", every, indirect=True, ids=ids)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, None, None]:
@@ -88,10 +78,10 @@ class Collection:
         keys = []
         for index, item in enumerate(items):
             if isinstance(item, QuestionItem):
-                unit = item.unit
+                unit = item.asked.unit
                 if unit.id not in order:
                     order[unit.id] = _probe_order(unit)
-                keys.append((first.setdefault(unit.id, index), order[unit.id][item.question.id]))
+                keys.append((first.setdefault(unit.id, index), order[unit.id][item.asked.question.id]))
             else:
                 keys.append((index, 0))
         ordered = [items[i] for i in sorted(range(len(items)), key=keys.__getitem__)]
@@ -106,7 +96,7 @@ class Collection:
         if self._config.pluginmanager.has_plugin("timeout"):
             for unit_id, index in first.items():
                 # pytest-timeout would count the filling of the store against its first question
-                item = next(i for i in items[index:] if isinstance(i, QuestionItem) and i.unit.id == unit_id)
+                item = next(i for i in items[index:] if isinstance(i, QuestionItem) and i.asked.unit.id == unit_id)
                 item.add_marker(pytest.mark.timeout(0))
 
 
@@ -183,17 +173,16 @@ def _items(parent: pytest.Collector, run: Run, unit: Unit) -> Iterator[pytest.It
     info = _fixture_info(parent)
     # a path that exists, the rootdir's: the user's conftest hooks apply, and --nf asks for its age
     path = parent.config.rootpath
-    for name, question, k in run.items_of(unit):
-        yield QuestionItem.from_parent(parent, name=name, path=path, unit=unit, question=question, k=k, info=info)
+    for asked in run.items_of(unit):
+        yield QuestionItem.from_parent(parent, name=asked.name, path=path, asked=asked, info=info)
 
 
 class QuestionItem(pytest.Item):
     """One graded question: its setup gets the verdict, and its test fails if the verdict is a failure."""
 
-    def __init__(self, *, unit: Unit, question: Question, k: int, info: FuncFixtureInfo, **kwargs: Any) -> None:
+    def __init__(self, *, asked: Asked, info: FuncFixtureInfo, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.asked = Asked(unit, question, k)
-        self.unit, self.question, self.k = unit, question, k
+        self.asked = asked
         self.obj = None  # as core's `DoctestItem` has it: plugins such as pytest-trio read it of every item
         self._fixtureinfo = info
         self.fixturenames = info.names_closure
@@ -245,7 +234,8 @@ class QuestionItem(pytest.Item):
 
         The line is a number even if the row has none: pytest's report of a skip asserts one.
         """
-        return self.config.rootpath / ROOT / self.unit.task.name, max(self.question.line - 1, 0), self.name
+        asked = self.asked
+        return self.config.rootpath / ROOT / asked.unit.task.name, max(asked.question.line - 1, 0), self.name
 
 
 def short_repr(
@@ -361,16 +351,16 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
     for item in items:
         if not isinstance(item, QuestionItem):
             continue
-        unit = item.unit
-        key = (unit.id, item.k)
+        unit, question, k = item.asked.unit, item.asked.question, item.asked.k
+        key = (unit.id, k)
         if key not in shared:
-            shared[key] = pytest.mark.memfail(task=unit.task.name, store=unit.plan.id, k=item.k)
+            shared[key] = pytest.mark.memfail(task=unit.task.name, store=unit.plan.id, k=k)
         item.add_marker(shared[key])
-        for name in (unit.task.name, item.question.part):
+        for name in (unit.task.name, question.part):
             if name in task_markers:
                 item.add_marker(name)
         # once a sample has verdicts, other questions are unknown: they must not pass for failures of their task's kind
-        for verdict in {known.get(item.nodeid, "")} & set(VERDICTS) if known else _provoked(run, item):
+        for verdict in {known.get(item.nodeid, "")} & set(VERDICTS) if known else _provoked(run, item.asked):
             item.add_marker(verdict)
 
 
@@ -382,6 +372,6 @@ def _task_markers(config: pytest.Config, run: Run) -> set[str]:
     return {*known, *(name for name in own if SELECTABLE.fullmatch(name) and registered[name] == 1)}
 
 
-def _provoked(run: Run, item: QuestionItem) -> Iterator[str]:
-    targets = run.targets_of(item.unit.task, item.question.part)
+def _provoked(run: Run, asked: Asked) -> Iterator[str]:
+    targets = run.targets_of(asked.unit.task, asked.question.part)
     return (failure for failure in targets if failure in FAILURES)

@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pytest
 
-from pytest_memfail.core import (
-    UNGRADED,
-    MemfailError,
-)
+from pytest_memfail.core import UNGRADED, MemfailError
 from pytest_memfail.plugin.collection import QuestionItem, asked_by, release, short_repr, shown_as
 from pytest_memfail.plugin.handover import handed_over
 from pytest_memfail.plugin.outcome import (

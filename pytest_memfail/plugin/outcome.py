@@ -15,18 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_memfail.core import (
-    MemfailError,
-)
+from pytest_memfail.core import MemfailError
 from pytest_memfail.plugin.stash import FINISHED, RUN
 from pytest_memfail.records import Entry
 from pytest_memfail.results import change_of, shown
-from pytest_memfail.safety import (
-    KNOWN,
-    escape_controls,
-    mask_known,
-    mask_text,
-)
+from pytest_memfail.safety import KNOWN, escape_controls, mask_known, mask_text
 
 if TYPE_CHECKING:
     from pytest_memfail.core import QuestionRecord

@@ -91,15 +91,13 @@ class Distribution:
             return
         from pytest_memfail.records import question_record
 
-        name = crashitem.rpartition("::")[2]
-        found = next(((q, k) for n, q, k in self._run.items_of(unit) if n == name), None)
+        found = next((asked for asked in self._run.items_of(unit) if asked.node_id == crashitem), None)
         report.when = "setup"  # an error of the item, not a failure
         report.longrepr = f"the process died while this question was asked ({report.longrepr})"
         clean_report(report, is_error=True)
         if found is not None:
-            question, k = found
             error = MemfailError(report.longrepr)
-            report.memfail = question_record(crashitem, unit.plan.id, question, k, error=error)
+            report.memfail = question_record(crashitem, unit.plan.id, found.question, found.k, error=error)
 
 
 class StoreScheduling:

@@ -4,13 +4,8 @@ from .earlier import (
     latest_recorded as latest_recorded,
     resume as resume,
 )
-from .gate import (
-    Gatekeeper as Gatekeeper,
-)
-from .heading import (
-    heading as heading,
-    selected_by as selected_by,
-)
+from .gate import Gatekeeper as Gatekeeper
+from .heading import heading as heading, selected_by as selected_by
 from .journals import (
     DEATHS as DEATHS,
     JOURNALS_LOCK as JOURNALS_LOCK,
@@ -20,9 +15,7 @@ from .journals import (
     loud_exit as loud_exit,
     new_folder as new_folder,
 )
-from .models import (
-    check_models as check_models,
-)
+from .models import check_models as check_models
 from .output import (
     Progress as Progress,
     TerminalLine as TerminalLine,
@@ -38,11 +31,5 @@ from .plan import (
     Unit as Unit,
     haystack_for as haystack_for,
 )
-from .record import (
-    RunRecord as RunRecord,
-    record_header as record_header,
-)
-from .stores import (
-    Runtime as Runtime,
-    fresh as fresh,
-)
+from .record import RunRecord as RunRecord, record_header as record_header
+from .stores import Runtime as Runtime, fresh as fresh

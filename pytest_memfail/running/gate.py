@@ -5,12 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import (
-    ERROR,
-    UsageError,
-    counted,
-    is_same_place,
-)
+from pytest_memfail.core import ERROR, UsageError, counted, is_same_place
 from pytest_memfail.records import (
     ANCHOR_COMMAND,
     Baseline,
@@ -119,12 +114,8 @@ class Gatekeeper:
         earlier = self._baseline or self._anchor
         if earlier is None:
             return {}
-        found = {}
-        for node_id, unit, question, k in self._run.selected():
-            entry = earlier.entries.get((unit.task.name, unit.plan.id, question.id, k))
-            if entry is not None:
-                found[node_id] = [entry.verdict, entry.memory_held, entry.vacuous]
-        return found
+        found = ((asked.node_id, earlier.entries.get(asked.key)) for asked in self._run.selected())
+        return {node_id: [one.verdict, one.memory_held, one.vacuous] for node_id, one in found if one is not None}
 
     def decide(self, summary: Summary, record: Loaded) -> Gate | None:
         """Decide the gate over a whole run; return None if there is nothing to decide."""

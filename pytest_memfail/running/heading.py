@@ -16,7 +16,7 @@ PROTOCOLS: Final = {"ours": "ours (our prompts and criteria)", "paper": "paper (
 def heading(run: Run) -> list[str]:
     """Return the lines."""
     settings = run.settings
-    questions = sum(len(unit.plan.questions) * len(run.ks(unit.task)) for unit in run.units)
+    questions = sum(1 for unit in run.units for _ in run.all_of(unit))
     tasks = len({unit.task.name for unit in run.units})
     chosen = {task.suite for task in run.tasks}
     chosen |= {"memfail"} if "own" in chosen else set()  # a case may be stored among MemFail's conversations

@@ -12,11 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
-from pytest_memfail.core import (
-    hold_lock,
-    is_fresh,
-    is_held,
-)
+from pytest_memfail.core import hold_lock, is_fresh, is_held
 from pytest_memfail.hosting import Journal
 
 JOURNAL_SUFFIX: Final = ".journal"

@@ -16,10 +16,7 @@ from typing import Any, Final, TextIO
 
 from pytest_memfail.hosting import CURRENT, Captured
 from pytest_memfail.running.journals import last_progress
-from pytest_memfail.safety import (
-    escape_controls,
-    mask_known,
-)
+from pytest_memfail.safety import escape_controls, mask_known
 
 REPLAYED: Final = "memfail_replayed"
 KEPT: Final = "memfail_kept"

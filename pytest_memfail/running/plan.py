@@ -8,23 +8,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import (
-    Doubt,
-    Question,
-    QuestionRecord,
-    StorePlan,
-    Suite,
-    Task,
-    UsageError,
-    described_apart,
-)
+from pytest_memfail.core import Doubt, Question, QuestionRecord, StorePlan, Suite, Task, UsageError, described_apart
 from pytest_memfail.engine import NeededOutcome
 from pytest_memfail.finding import NamedJudge
 from pytest_memfail.records import Kept, StoreRecord
-from pytest_memfail.safety import (
-    escape_controls,
-    mask_known,
-)
+from pytest_memfail.safety import escape_controls, mask_known
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
@@ -65,6 +53,18 @@ class Asked:
     unit: Unit
     question: Question
     k: int
+    name: str
+    """The last part of its node id."""
+
+    @property
+    def node_id(self) -> str:
+        """The node id of the benchmark's item."""
+        return f"{ROOT}/{self.unit.id}::{self.name}"
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """Task, store, question and k, as in a record."""
+        return self.unit.task.name, self.unit.plan.id, self.question.id, self.k
 
 
 class Run:
@@ -169,42 +169,35 @@ class Run:
 
     def store_sizes(self) -> dict[str, int]:
         """Return how many questions each store of the whole run has, including other shards; each k counts."""
-        return {
-            unit.id: sum(1 if q.k else len(self.ks(unit.task)) for q in unit.plan.questions) for unit in self._all_units
-        }
+        return {unit.id: len(list(self.all_of(unit))) for unit in self._all_units}
 
     def keys(self) -> set[tuple[str, str, str, int]]:
         """Return task, store, question and k of all questions that the options select, even of those that ids, -k or -m leave out."""
-        return {
-            (unit.task.name, unit.plan.id, question.id, k)
-            for unit in self.units
-            for question in unit.plan.questions
-            for k in ((question.k,) if question.k else self.ks(unit.task))
-        }
+        return {asked.key for unit in self.units for asked in self.all_of(unit)}
 
     def unit(self, unit_id: str) -> Unit:
         """Return the unit with this id."""
         return self._unit_by_id[unit_id]
 
-    def item_name(self, question: Question, k: int) -> str:
-        """Return the last part of a question's node id."""
-        return question.id if len(self.settings.k) < 2 else f"{question.id}[k={k}]"
-
-    def items_of(self, unit: Unit) -> Iterator[tuple[str, Question, int]]:
-        """Yield name, question and k of each selected item of a unit, in the order asked."""
-        path = tuple(unit.id.split("::"))
+    def all_of(self, unit: Unit) -> Iterator[Asked]:
+        """Yield all questions of a unit in the order asked, each once per k, even those that ids leave out."""
+        has_one_k = len(self.settings.k) < 2
         for question in unit.plan.questions:
             for k in (question.k,) if question.k else self.ks(unit.task):
-                name = self.item_name(question, k)
-                full = (*path, name)
-                if any(full[: len(chosen)] == chosen for chosen in self.selection):
-                    yield name, question, k
+                yield Asked(unit, question, k, question.id if has_one_k else f"{question.id}[k={k}]")
 
-    def selected(self) -> Iterator[tuple[str, Unit, Question, int]]:
-        """Yield node id, unit, question and k of each selected item."""
+    def items_of(self, unit: Unit) -> Iterator[Asked]:
+        """Yield the selected questions of a unit in the order asked."""
+        path = tuple(unit.id.split("::"))
+        for asked in self.all_of(unit):
+            full = (*path, asked.name)
+            if any(full[: len(chosen)] == chosen for chosen in self.selection):
+                yield asked
+
+    def selected(self) -> Iterator[Asked]:
+        """Yield the selected questions of all units."""
         for unit in self.units:
-            for name, question, k in self.items_of(unit):
-                yield f"{ROOT}/{unit.id}::{name}", unit, question, k
+            yield from self.items_of(unit)
 
     def unit_of(self, node_id: str) -> Unit | None:
         """Return the unit of a benchmark item, or of a user's test over a task; None for any other test."""
@@ -222,9 +215,7 @@ class Run:
             path = tuple(unit.id.split("::"))
             for i in range(1, len(path) + 1):
                 known[path[:i]] = None
-            for question in unit.plan.questions:
-                for k in (question.k,) if question.k else self.ks(unit.task):
-                    known[(*path, self.item_name(question, k))] = None
+            known |= {(*path, asked.name): None for asked in self.all_of(unit)}
         faults = []
         for chosen in self.selection:
             if chosen not in known:

@@ -1,7 +1,5 @@
 from .escape import escape_controls as escape_controls
-from .secret_names import (
-    secret_strength as secret_strength,
-)
+from .secret_names import secret_strength as secret_strength
 from .secrets import (
     KNOWN as KNOWN,
     is_common as is_common,
