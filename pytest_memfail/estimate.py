@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_memfail.suites import Protocol
 
 CASCADE = "offline+"
+COUNTED = ("calls", "cache_hits", "prompt_tokens", "cached_tokens", "completion_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,6 @@ def stored(tasks: Sequence[Task]) -> Stored:
 
 
 @dataclass(slots=True)
-class _Row:
-    calls: int = 0
-    cache_hits: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-@dataclass(slots=True)
 class _CountingClient:
     """Counts calls and answers by rule; implements the only client method that judges and test-takers use.
 
@@ -70,7 +64,7 @@ class _CountingClient:
     """
 
     seen: set[str] = field(default_factory=set)
-    rows: dict[tuple[str, str], _Row] = field(default_factory=dict)
+    rows: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     async def ask(
         self,
@@ -84,15 +78,15 @@ class _CountingClient:
         may_be_cut: bool = False,  # noqa: ARG002
     ) -> Completion:
         text = answer_by_rule({"messages": messages})
-        row = self.rows.setdefault((stage, model), _Row())
+        row = self.rows[stage, model]
         request = json.dumps([model, [dict(message) for message in messages], schema and schema.__name__, repeat])
         if request in self.seen:
-            row.cache_hits += 1
+            row["cache_hits"] += 1
         else:
             self.seen.add(request)
-            row.calls += 1
-            row.prompt_tokens += count_tokens([message["content"] for message in messages])
-            row.completion_tokens += count_tokens([text])
+            row["calls"] += 1
+            row["prompt_tokens"] += count_tokens([message["content"] for message in messages])
+            row["completion_tokens"] += count_tokens([text])
         return Completion(text, None if schema is None else schema.model_validate_json(text))
 
 
@@ -183,12 +177,8 @@ def estimate(
         {
             "stage": stage,
             "model": name,
-            "calls": row.calls,
-            "cache_hits": row.cache_hits,
-            "prompt_tokens": row.prompt_tokens,
-            "cached_tokens": 0,
-            "completion_tokens": row.completion_tokens,
-            "cost": prices.cost(name, Usage(row.prompt_tokens, row.completion_tokens)),
+            **{column: row[column] for column in COUNTED},
+            "cost": prices.cost(name, Usage(row["prompt_tokens"], row["completion_tokens"])),
         }
         for (stage, name), row in sorted(client.rows.items())
     ]

@@ -6,7 +6,7 @@ import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,7 +57,7 @@ def draw(questions: Sequence[Recorded], number: int, seed: int, *, unsure: bool 
     drawn: list[Drawn] = []
     for name, size in _sizes({name: len(some) for name, some in strata.items()}, number).items():
         some = rng.sample(strata[name], size)
-        drawn += [_weighted(fact, len(strata[name]) / size) for fact in some]
+        drawn += [replace(fact, weight=len(strata[name]) / size) for fact in some]
     rng.shuffle(drawn)
     return drawn
 
@@ -70,10 +70,6 @@ def _facts(question: Recorded) -> list[Drawn]:
         judged = "ok" if fact.verdict == CORRECT else fact.verdict
         found.append(Drawn(question, at, judged, fact.confidence, 0.0))
     return found
-
-
-def _weighted(fact: Drawn, weight: float) -> Drawn:
-    return Drawn(fact.question, fact.at, fact.judged, fact.confidence, weight)
 
 
 def _sizes(strata: Mapping[str, int], number: int) -> dict[str, int]:

@@ -314,6 +314,8 @@ def _proxied(given: Given) -> str | None:
 
 
 def _replay_ignore(given: Given) -> tuple[str, ...]:
+    if not given.value:
+        return ()
     from pytest_memfail.core import UsageError
     from pytest_memfail.llm import check_patterns
 

@@ -59,6 +59,8 @@ _PREFIXED: Final = re.compile(
 _PRIVATE_KEY: Final = re.compile(
     r"(?P<value>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z))", re.DOTALL
 )
+_SECRETS: Final = (*_USERINFO, _AUTHORIZATION, _COOKIE, _SCHEME_WORD, _PREFIXED, _PRIVATE_KEY)
+"""Patterns whose `value` is a secret whatever its name."""
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_+/=-]{16,}")
 _RUN: Final = re.compile(r"[A-Za-z0-9]{16,}")
@@ -79,22 +81,15 @@ def secret_spans(text: str, *, is_value: bool = False, entropy: bool = True) -> 
         is_value: the text is one option value, so a URL in it ends where the text ends.
         entropy: also look for strings random enough to be a key.
     """
-    found: list[Span] = []
-    for pattern in _USERINFO:
-        found += _spans(pattern, text)
+    found = [match.span("value") for pattern in _SECRETS for match in pattern.finditer(text)]
     if is_value and (url := _ANY_SCHEME.match(text)):
         found.append(url.span("value"))
     found += _named(_FIELD, text, _field_is_secret)
     if _IS_CONNECTION.search(text):
         fields = _CONNECTION_VALUE if is_value else _CONNECTION
         found += _named(fields, text, lambda m: _is_secret_field(m["name"].split()[-1], m["value"]))
-    found += _spans(_AUTHORIZATION, text)
-    found += _spans(_COOKIE, text)
-    found += _spans(_SCHEME_WORD, text)
-    found += _named(_FLAG, text, lambda m: secret_strength(m["name"]) > 0)
-    found += _named(_ELEMENT, text, lambda m: secret_strength(m["name"]) > 0)
-    found += _spans(_PREFIXED, text)
-    found += _spans(_PRIVATE_KEY, text)
+    for pattern in (_FLAG, _ELEMENT):
+        found += _named(pattern, text, lambda match: secret_strength(match["name"]) > 0)
     if entropy:
         found += _random(text, hexadecimal=is_value)
     return _merged(span for span in found if span[0] < span[1])
@@ -107,10 +102,6 @@ def replace_spans(text: str, spans: list[Span]) -> str:
         parts += [text[end:start], MASK]
         end = stop
     return "".join([*parts, text[end:]])
-
-
-def _spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    return (match.span("value") for match in pattern.finditer(text))
 
 
 def _named(pattern: re.Pattern[str], text: str, is_secret: Callable[[re.Match[str]], bool]) -> Iterator[Span]:
