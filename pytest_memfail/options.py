@@ -40,17 +40,14 @@ compared to see its effect, such as the system; a difference is shown. `run`: ne
 class Option(Generic[T]):
     """An option of the command line with its ini twin; as an attribute of `Settings`, its parsed value."""
 
+    parse: Callable[[Given], T]
+    """Returns the value, or raises `UsageError` through `Given.wrong`; its docstring is the option's help."""
     metavar: str
     """The name of the value in help; empty for a switch."""
-    help: str
-    parse: Callable[[Given], T]
-    """Returns the value, or raises `UsageError` through `Given.wrong`."""
     default: str | None = None
     """The default as text."""
-    name: str = ""
-    """The name after `--memfail-`; derived from the attribute's name by default."""
     many: bool = False
-    """Whether it can be repeated; its ini twin has one per line."""
+    """Whether it can be repeated; its ini twin has one per line. Its name is the attribute's in the singular."""
     is_text_in_ini: bool = False
     """Whether the ini twin is a text instead of a list, because the option was not repeatable at first."""
     bare: str | None = None
@@ -70,12 +67,12 @@ class Option(Generic[T]):
     """Whether the rerun command of a question names it, unless it has its default; by default if it identifies a run."""
 
     def __set_name__(self, owner: type, attribute: str) -> None:
-        self.attribute = attribute
-        self.name = self.name or attribute.replace("_", "-")
+        name = attribute.removesuffix("s") if self.many else attribute
+        self.attribute, self.key = attribute, f"memfail_{name}"
         self.field = self.field or attribute
-        self.flag = OPTION_PREFIX + self.name
+        self.flag = OPTION_PREFIX + name.replace("_", "-")
         """The option as it is written on the command line."""
-        self.key = f"memfail_{self.name.replace('-', '_')}"
+        self.help = " ".join((self.parse.__doc__ or "").split())
 
     @overload
     def __get__(self, settings: None, owner: type) -> Option[T]: ...
@@ -93,6 +90,11 @@ class Option(Generic[T]):
             return [f"{self.flag}={name}={text}" for name, text in written_options(value).items()]
         text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         return [] if value in (None, ()) or text == self.default else [f"{self.flag}={text}"]
+
+
+def option(metavar: str, **how: Any) -> Callable[[Callable[[Given], T]], Option[T]]:
+    """Declare an option of `Settings`: the decorated function parses what was given, and its docstring is the help."""
+    return lambda parse: Option(parse, metavar, **how)
 
 
 @dataclass(eq=False, repr=False)
@@ -120,6 +122,33 @@ class Given:
         """The parts between commas."""
         return [part.strip() for part in str(self.value or "").split(",") if part.strip()]
 
+    def number(self, kind: type[Number], least: Number, empty: Empty) -> Number | Empty:
+        """Return a finite number of at least this; `empty` is what an empty value means."""
+        if self.is_empty:
+            return empty
+        expected = f"a {'whole ' if kind is int else ''}number of at least {least}"
+        try:
+            found = kind(self.value)
+        except ValueError:
+            raise self.wrong(expected) from None
+        if not least <= found < math.inf:
+            raise self.wrong(expected)
+        return found
+
+    def choice(self, *valid: str) -> str:
+        """Return the text, which must be one of these."""
+        if self.value not in valid:
+            raise self.wrong(" or ".join(valid))
+        return str(self.value)
+
+    def path(self) -> Path | None:
+        """Return the path, relative to the working directory or, in the ini file, to the ini file's folder."""
+        return Path(self.base, self.value) if self.typed or self.value else None
+
+    def pairs(self) -> dict[str, str]:
+        """Return the values by name. Secrets among them are masked from now on."""
+        return read_pairs(self.value, self.option.flag)
+
     def wrong(self, expected: str, got: object = None) -> UsageError:
         """Return an error that states the value and the expected one."""
         from pytest_memfail.core import UsageError
@@ -133,81 +162,412 @@ _ON_OFF: Final = {
 }
 """Words that an option with an optional value accepts instead of one."""
 
-# -- parsers -------------------------------------------------------------------------------------------------------------
+# -- the declarations ----------------------------------------------------------------------------------------------------
 
 
-def a_text(given: Given) -> str:
-    """Return the text."""
-    return str(given.value)
+class Settings:
+    """The options of a run, parsed. Each is declared here, in the order that help shows them in."""
 
+    __slots__ = ("values",)
 
-def a_name(given: Given) -> str | None:
-    """Return the text; None for an empty one."""
-    return given.value or None
-
-
-def texts(given: Given) -> tuple[str, ...]:
-    """Return the texts of a repeatable option."""
-    return tuple(given.value)
-
-
-def a_list(given: Given) -> tuple[str, ...]:
-    """Return the parts between commas."""
-    return tuple(given.parts)
-
-
-def a_switch(given: Given) -> bool:
-    """Return whether the switch is on."""
-    return bool(given.value)
-
-
-def number(kind: type[Number], least: Number, empty: Empty) -> Callable[[Given], Number | Empty]:
-    """Return a parser of finite numbers of at least this; `empty` is what an empty value means."""
-    expected = f"a {'whole ' if kind is int else ''}number of at least {least}"
-
-    def parse(given: Given) -> Number | Empty:
-        if given.is_empty:
-            return empty
-        try:
-            found = kind(given.value)
-        except ValueError:
-            raise given.wrong(expected) from None
-        if not least <= found < math.inf:
-            raise given.wrong(expected)
-        return found
-
-    return parse
-
-
-def choice(*valid: str) -> Callable[[Given], str]:
-    """Return a parser that accepts only these texts."""
-
-    def parse(given: Given) -> str:
-        if given.value not in valid:
-            raise given.wrong(" or ".join(valid))
+    @option("NAME", identifies="subject")
+    def system(given: Given) -> str:
+        """Memory system to test: a built-in (bm25, sqlite-hybrid, md-file, memory-tool, full-context,
+        no-memory, forgetful, lossy, misdirected), an adapter (mem0, langmem, a-mem, simplemem; each needs the
+        extra of its name), an entry point, module:attribute, a YAML file that describes a memory, or a name
+        that your conftest.py provides; without it the plugin does nothing
+        """
         return str(given.value)
 
-    return parse
+    @option("KEY=VALUE", many=True, identifies="subject", record=lambda options, _: _masked(options))
+    def system_options(given: Given) -> dict[str, str]:
+        """Setting passed to the memory system's factory"""
+        return given.pairs()
+
+    @option(
+        "LIST",
+        default="memfail,own",
+        record=lambda names, _: None if names == ("memfail", "own") else list(names),
+        rerun=True,
+    )
+    def suite(given: Given) -> tuple[str, ...]:
+        """Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, mab, halumem, or
+        an installed suite; NAME:VARIANT chooses one of a suite's files (default: memfail,own)
+        """
+        return tuple(given.parts)
+
+    @option("SUITE.NAME=VALUE", many=True, identifies="verdicts", record=lambda options, _: options)
+    def suite_options(given: Given) -> dict[str, str]:
+        """Setting of a suite: mab.chunk=512 cuts its texts into chunks of 512 tokens"""
+        return given.pairs()
+
+    @option("TEXT", identifies="subject")
+    def system_version(given: Given) -> str | None:
+        """Version of what the plugin cannot see of the memory system, such as a server or a prompt file: a run
+        of another version is not resumed, and its kept stores are filled again
+        """
+        return given.value or None
+
+    @option("LIST")
+    def tasks(given: Given) -> tuple[str, ...]:
+        """Tasks to run, or parts of them (meme.cascade), names or globs separated by commas (default: all)"""
+        return tuple(given.parts)
+
+    @option(
+        "[SUITE=]DIR",
+        many=True,
+        is_text_in_ini=True,
+        # the folder's name alone: records are shared, and must not reveal paths of the machine
+        record=lambda folders, _: ", ".join(folders.written(lambda folder: folder.name)) or None,
+        write=lambda folders, recorded: folders.written(lambda folder: folder.name if recorded else str(folder)),
+        rerun=True,
+    )
+    def data(given: Given) -> Folders:
+        """Folder with the rows, or with the files of suites, directly or in a subfolder per suite; SUITE=DIR is
+        the folder of one suite (default: the shipped rows)
+        """
+        from pytest_memfail.core import Folders
+
+        return Folders.read(given.value or (), given.base, given.option.flag)
+
+    @option("LIST", identifies="run")
+    def k(given: Given) -> tuple[int, ...]:
+        """Number of memories to retrieve; with several values (5,10), each question is asked once per value
+        over the same store (default: 5, or the number in the paper of the suite)
+        """
+        from pytest_memfail.core import MAX_K
+
+        numbers: list[int] = []
+        if given.is_empty:
+            return ()
+        for part in given.parts or [""]:
+            if not re.fullmatch(r"0*[1-9]\d{0,6}", part) or int(part) > MAX_K:
+                raise given.wrong(f"whole numbers from 1 to {MAX_K} separated by commas, such as 5 or 5,10,15")
+            numbers.append(int(part))
+        return tuple(dict.fromkeys(numbers))
+
+    @option("NAME", default="offline", identifies="verdicts")
+    def judge(given: Given) -> str:
+        """Judge: offline (no model, no network), a model name, offline+MODEL (the model decides only what the
+        offline judge is unsure of), an entry point, module:attribute, or a name that your conftest.py provides
+        (default: offline)
+        """
+        return str(given.value)
+
+    @option(
+        "KEY=VALUE",
+        many=True,
+        # file names alone, as for the data; their content identifies the run by the digest of the weights
+        record=lambda options, _: {name: Path(value).name for name, value in options.items()},
+        rerun=True,
+    )
+    def judge_options(given: Given) -> dict[str, str]:
+        """Option of the offline judge: weights=PATH, learned from your own labels (memfail judge-check --train)"""
+        return given.pairs()
+
+    @option("NAME", identifies="subject", field="test_taker")
+    def model(given: Given) -> str | None:
+        """Model that answers the questions from the retrieved memories (OPENAI_API_KEY, OPENAI_BASE_URL)"""
+        return given.value or None
+
+    @option(
+        "KEY=VALUE",
+        many=True,
+        identifies="subject",
+        record=lambda options, _: written_options(options),
+    )
+    def model_options(given: Given) -> dict[str, Any]:
+        """Parameter of every model call (temperature=0)"""
+        return {name: json_or_text(text) for name, text in given.pairs().items()}
+
+    @option("on|off|only", default="on")
+    def cache(given: Given) -> str:
+        """Keep and reuse replies of models; only: replay kept replies, and fail if one is missing (default: on)"""
+        return given.choice("on", "off", "only")
+
+    @option("PATH")
+    def cache_path(given: Given) -> Path | None:
+        """File of the kept replies (default: in pytest's cache)"""
+        return given.path()
+
+    # an address may hold a password
+    @option("URL", bare="on", record=lambda url, _: url and "on", rerun=True)
+    def proxy(given: Given) -> str | None:
+        """Send the memory system's own model calls through a local endpoint in front of the real one
+        (OPENAI_BASE_URL, or =URL): they are cached, counted and charged to the budget, like those of the judge
+        """
+        value = str(given.value or "")
+        if (switch := _ON_OFF.get(value.lower())) is not None:
+            return "on" if switch else None
+        from pytest_memfail.core import UsageError
+        from pytest_memfail.llm import check_address
+
+        if not value.startswith(("http://", "https://")):  # without the = the option would take the next word
+            flag = given.option.flag
+            raise given.wrong(f"on, off or the URL of an endpoint; write {flag}=URL, or {flag}=on before other words")
+        try:
+            check_address(value)
+        except UsageError as error:
+            raise UsageError(f"{given.option.flag}: {error}") from None
+        return value
+
+    @option("NAME|REGEX", many=True, rerun=True)
+    def replay_ignore(given: Given) -> tuple[str, ...]:
+        """Ignore this part of the memory's prompts when a kept reply is looked up, because it differs between
+        runs: today, uuid, date, time, hash, epoch, or a regular expression (default: today and uuid; none
+        removes these)
+        """
+        if not given.value:
+            return ()
+        from pytest_memfail.core import UsageError
+        from pytest_memfail.llm import check_patterns
+
+        try:
+            check_patterns(given.value)
+        except UsageError as error:
+            raise UsageError(f"--memfail-{error}") from None
+        return tuple(given.value)
+
+    @option("USD")
+    def max_cost(given: Given) -> float | None:
+        """Budget for model calls of all processes; calls stop when it is used up"""
+        return given.number(float, 0, None)
+
+    @option("N")
+    def max_tokens(given: Given) -> int | None:
+        """Token budget of all processes; calls stop when it is used up"""
+        return given.number(int, 0, None)
+
+    @option("SECONDS", default="600")
+    def max_wait(given: Given) -> float:
+        """Total time to wait for an endpoint that is down or asks to slow down, before the run ends (default:
+        600)
+        """
+        return given.number(float, 0, 0.0)
+
+    @option("SECONDS")
+    def reply_timeout(given: Given) -> float | None:
+        """Time limit for a model's reply; calls that the endpoint answers first do not count (default: 60, and
+        longer after it was too short)
+        """
+        return given.number(float, 0, None)
+
+    @option("FILE")
+    def prices(given: Given) -> Path | None:
+        """Your own model prices, JSON or TOML, USD per million tokens"""
+        return given.path()
+
+    @option(
+        "on|off",
+        identifies="verdicts",
+        rerun=False,
+        record=lambda asked, settings: asked and settings.model is not None,
+    )
+    def assistant_turns(given: Given) -> bool:
+        """Let the model answer each message that is stored (default: on for protocol paper)"""
+        if given.is_empty:
+            return bool(given.read(Settings.protocol).value == "paper")
+        return given.choice("on", "off") == "on"
+
+    @option("ours|paper", default="ours", identifies="verdicts")
+    def protocol(given: Given) -> str:
+        """Layout and criteria: ours, or those of the published harness (default: ours)"""
+        return given.choice("ours", "paper")
+
+    @option("N", identifies="verdicts")
+    def shown_tokens(given: Given) -> int | None:
+        """Show at most N tokens of memories per question, best entries first (full-context: the newest); the
+        entry that crosses N is cut. Applies in addition to k
+        """
+        return given.number(int, 1, None)
+
+    @option("N", identifies="verdicts")
+    def limit(given: Given) -> int | None:
+        """Ask at most N questions of each task, or of each part of a task: a fixed, balanced sample"""
+        return given.number(int, 1, None)
+
+    @option("full|sample", identifies="verdicts", rerun=lambda settings: settings.limit is not None)
+    def haystack(given: Given) -> str | None:
+        """With a limit: store all conversations, or only those that the sampled questions need, which makes
+        retrieval easier (default: full for a system that declares calls_model = False, else sample)
+        """
+        return given.choice("full", "sample") if given.value else None  # decided when the system is known
+
+    @option("N", default="1", identifies="subject")
+    def repeats(given: Given) -> int:
+        """Ask each question N times and take the majority verdict; a tie counts as the worse one (default: 1)"""
+        return given.number(int, 1, 1)
+
+    @option(
+        "all|judge|answers",
+        default="all",
+        identifies="run",
+        rerun=False,
+        record=lambda vary, settings: vary if settings.repeats > 1 else None,
+    )
+    def vary(given: Given) -> str:
+        """With repeats: who is asked again, the judge, the answering model or both; the other's first replies
+        are reused from the cache (default: all)
+        """
+        return given.choice("all", "judge", "answers")
+
+    @option("N", default="42", identifies="verdicts")
+    def seed(given: Given) -> int:
+        """Seed of layout, order and sample (default: 42)"""
+        return given.number(int, 0, 0)
+
+    @option("N", default="32")
+    def concurrency(given: Given) -> int:
+        """Questions in flight per process (default: 32)"""
+        return given.number(int, 1, 1)
+
+    @option("SECONDS", default="300,60")
+    def timeout(given: Given) -> tuple[float, float]:
+        """Time limit for a call of the memory system: STORE,RETRIEVE or one number for both; 0 for no limit
+        (default: 300,60). RETRIEVE applies to retrieve_memories(), STORE to all other calls
+        """
+        try:
+            seconds = [float(part) for part in given.parts]
+        except ValueError:
+            seconds = []
+        if not 1 <= len(seconds) <= 2 or not all(0 <= each <= MOST_SECONDS for each in seconds):
+            raise given.wrong("seconds for storing and for retrieving, such as 300,60, or one number for both")
+        return seconds[0], seconds[-1]
+
+    @option("")
+    def keep_going(given: Given) -> bool:
+        """Continue when the first store cannot be opened, or when the first ten questions all end with the same
+        error (default: stop with exit code 6)
+        """
+        return bool(given.value)
+
+    @option("PATH")
+    def record(given: Given) -> Path | None:
+        """Also write the record to this file, JSON Lines; pytest's cache keeps the last 20 runs anyway (memfail
+        show --list)
+        """
+        return given.path()
+
+    @option("")
+    def resume(given: Given) -> bool:
+        """Resume the newest unfinished run with these options, or the record of --memfail-record: report its
+        recorded verdicts, and ask the remaining questions and the errors
+        """
+        return bool(given.value)
+
+    @option("DIR", bare="on")
+    def reuse_stores(given: Given) -> Path | None:
+        """Keep filled stores, and restore them in later runs instead of filling them (in pytest's cache, or
+        =DIR); for systems with snapshot() and restore()
+        """
+        value = str(given.value or "")
+        if (switch := _ON_OFF.get(value.lower())) is not None:
+            return given.cache / "stores" if switch else None
+        from pytest_memfail.hosting import is_ours
+
+        folder = given.path()
+        # without the = the option takes the next word, which may be the selection of items
+        is_selection = "::" in value or (
+            value.split("/")[0] == "memfail" and folder is not None and not folder.exists()
+        )
+        if folder is None or is_selection or (folder.exists() and not (folder.is_dir() and is_ours(folder))):
+            flag = given.option.flag
+            raise given.wrong(
+                f"a folder that is new, empty, or of kept stores; write {flag}=DIR, or {flag}=on before other words",
+                value,
+            )
+        return folder
+
+    # it does not identify a run: shards of one differ in it, and are compared by themselves
+    @option("I/N", record=lambda shard, _: shard and "/".join(map(str, shard)))
+    def shard(given: Given) -> tuple[int, int] | None:
+        """Run only the Ith of N parts, split by store and balanced by weight; memfail merge joins them"""
+        if given.is_empty:
+            return None
+        match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", given.value)
+        if match is None or int(match[1]) > int(match[2]):
+            raise given.wrong("I/N with I from 1 to N, such as 2/8")
+        return int(match[1]), int(match[2])
+
+    @option("FILE")
+    def baseline(given: Given) -> Path | None:
+        """Earlier run to compare with: questions that failed there are expected to fail, and the run fails only
+        for regressions
+        """
+        return given.path()
+
+    @option("FILE")
+    def anchor(given: Given) -> Path | None:
+        """Golden run that you replace only on purpose (memfail anchor), compared in addition to the baseline:
+        it stops losses that are too small to detect one by one but add up
+        """
+        return given.path()
+
+    @option("FILE")
+    def save_baseline(given: Given) -> Path | None:
+        """Save the verdicts of this run as a baseline; refused for a partial or faulty run"""
+        return given.path()
+
+    @option("EXPR", many=True)
+    def fail_on(given: Given) -> tuple[str, ...]:
+        """Fail the run if this expression is true, whatever single items do: correct<0.80,
+        long_hop.summary_error>0.1, regressions>0, regressions:p<0.05 (default with a baseline:
+        regressions:p<0.04,*.regressions:p<0.01)
+        """
+        return tuple(given.value)
+
+    @option("PATH", many=True)
+    def reports(given: Given) -> tuple[Path, ...]:
+        """Report of the run: x.html, x.md (in CI appended to the step summary), x.json, x.svg or x.png"""
+        return tuple(dict.fromkeys(Path(given.base, path) for path in given.value))
+
+    @option("none|short|full", default="short")
+    def summary(given: Given) -> str:
+        """Summary at the end: none, short, or full with the facts of each task (default: short)"""
+        return given.choice("none", "short", "full")
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        """`values` are the parsed values by attribute."""
+        self.values: Final = dict(values)
+
+    def changed(self, **values: Any) -> Settings:
+        """Return the same settings with other values, by attribute."""
+        return Settings({**self.values, **values})
+
+    def shared(self) -> dict[str, Any]:
+        """Return the values to pass to xdist workers, by attribute: all but paths.
+
+        A worker on another machine has the command line, but not `PYTEST_ADDOPTS`.
+        """
+        others = (option.attribute for option in OPTIONS if not option.metavar.endswith(("PATH", "FILE", "DIR")))
+        return {attribute: self.values[attribute] for attribute in others}
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the fields that options have in the header of a record, without secrets and paths."""
+        return {option.field: self._recorded(option) for option in OPTIONS if option.identifies or option.record}
+
+    def _recorded(self, option: Option[Any]) -> Any:
+        value = self.values[option.attribute]
+        return value if option.record is None else option.record(value, self)
+
+    def command_line(self, *, recorded: bool = False) -> list[str]:
+        """Return the options that a verdict depends on, as words of a command line; for a record, without paths."""
+        words = []
+        for option in OPTIONS:
+            is_named = option.identifies is not None if option.rerun is None else option.rerun
+            if is_named(self) if callable(is_named) else is_named:
+                value = self.values[option.attribute]
+                if option.write is not None:
+                    words += [f"{option.flag}={text}" for text in option.write(value, recorded)]
+                    continue
+                words += option.words(self._recorded(option) if recorded else value)
+        return words
 
 
-def a_path(given: Given) -> Path | None:
-    """Return the path, relative to the working directory or, in the ini file, to the ini file's folder."""
-    return Path(given.base, given.value) if given.typed or given.value else None
-
-
-def paths(given: Given) -> tuple[Path, ...]:
-    """Return the paths of a repeatable option, each once."""
-    return tuple(dict.fromkeys(Path(given.base, path) for path in given.value))
-
-
-def pairs(given: Given) -> dict[str, str]:
-    """Return the values by name. Secrets among them are masked from now on."""
-    return read_pairs(given.value, given.option.flag)
-
-
-def json_pairs(given: Given) -> dict[str, Any]:
-    """Return the values by name: a number, a truth value or a list if the text is one in JSON, otherwise the text."""
-    return {name: json_or_text(text) for name, text in pairs(given).items()}
+OPTIONS: Final[tuple[Option[Any], ...]] = tuple(found for found in vars(Settings).values() if isinstance(found, Option))
+IDENTITY: Final[Mapping[str, Identity]] = {option.field: option.identifies for option in OPTIONS if option.identifies}
+"""How each field of the header identifies a run."""
+SYSTEM: Final = Settings.system.flag
 
 
 def read_pairs(texts: Iterable[str], flag: str) -> dict[str, str]:
@@ -246,426 +606,6 @@ def _quoted(value: object) -> str:
 
     text = mask_text(repr(value))
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-
-
-def _ks(given: Given) -> tuple[int, ...]:
-    from pytest_memfail.core import MAX_K
-
-    numbers: list[int] = []
-    if given.is_empty:
-        return ()
-    for part in given.parts or [""]:
-        if not re.fullmatch(r"0*[1-9]\d{0,6}", part) or int(part) > MAX_K:
-            raise given.wrong(f"whole numbers from 1 to {MAX_K} separated by commas, such as 5 or 5,10,15")
-        numbers.append(int(part))
-    return tuple(dict.fromkeys(numbers))
-
-
-def _timeout(given: Given) -> tuple[float, float]:
-    try:
-        seconds = [float(part) for part in given.parts]
-    except ValueError:
-        seconds = []
-    if not 1 <= len(seconds) <= 2 or not all(0 <= each <= MOST_SECONDS for each in seconds):
-        raise given.wrong("seconds for storing and for retrieving, such as 300,60, or one number for both")
-    return seconds[0], seconds[-1]
-
-
-def _shard(given: Given) -> tuple[int, int] | None:
-    if given.is_empty:
-        return None
-    match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", given.value)
-    if match is None or int(match[1]) > int(match[2]):
-        raise given.wrong("I/N with I from 1 to N, such as 2/8")
-    return int(match[1]), int(match[2])
-
-
-def _haystack(given: Given) -> str | None:
-    return choice("full", "sample")(given) if given.value else None
-
-
-def _assistant_turns(given: Given) -> bool:
-    if given.is_empty:
-        return bool(given.read(Settings.protocol).value == "paper")
-    return choice("on", "off")(given) == "on"
-
-
-def _folders(given: Given) -> Folders:
-    from pytest_memfail.core import Folders
-
-    return Folders.read(given.value or (), given.base, given.option.flag)
-
-
-def _proxied(given: Given) -> str | None:
-    value = str(given.value or "")
-    if (switch := _ON_OFF.get(value.lower())) is not None:
-        return "on" if switch else None
-    from pytest_memfail.core import UsageError
-    from pytest_memfail.llm import check_address
-
-    if not value.startswith(("http://", "https://")):  # without the = the option would take the next word
-        flag = given.option.flag
-        raise given.wrong(f"on, off or the URL of an endpoint; write {flag}=URL, or {flag}=on before other words")
-    try:
-        check_address(value)
-    except UsageError as error:
-        raise UsageError(f"{given.option.flag}: {error}") from None
-    return value
-
-
-def _replay_ignore(given: Given) -> tuple[str, ...]:
-    if not given.value:
-        return ()
-    from pytest_memfail.core import UsageError
-    from pytest_memfail.llm import check_patterns
-
-    try:
-        check_patterns(given.value)
-    except UsageError as error:
-        raise UsageError(f"--memfail-{error}") from None
-    return tuple(given.value)
-
-
-def _reuse_folder(given: Given) -> Path | None:
-    value = str(given.value or "")
-    if (switch := _ON_OFF.get(value.lower())) is not None:
-        return given.cache / "stores" if switch else None
-    from pytest_memfail.hosting import is_ours
-
-    folder = a_path(given)
-    # without the = the option takes the next word, which may be the selection of items
-    is_selection = "::" in value or (value.split("/")[0] == "memfail" and folder is not None and not folder.exists())
-    if folder is None or is_selection or (folder.exists() and not (folder.is_dir() and is_ours(folder))):
-        flag = given.option.flag
-        raise given.wrong(
-            f"a folder that is new, empty, or of kept stores; write {flag}=DIR, or {flag}=on before other words", value
-        )
-    return folder
-
-
-PATH_PARSERS: Final = (a_path, paths, _folders, _reuse_folder)
-
-# -- the declarations ----------------------------------------------------------------------------------------------------
-
-
-class Settings:
-    """The options of a run, parsed. Each is declared here, in the order that help shows them in."""
-
-    __slots__ = ("values",)
-
-    system = Option(
-        "NAME",
-        "Memory system to test: a built-in (bm25, sqlite-hybrid, md-file, memory-tool, full-context, no-memory, forgetful, lossy, "
-        "misdirected), an adapter (mem0, langmem, a-mem, simplemem; each needs the extra of its name), an entry point, "
-        "module:attribute, a YAML file that describes a memory, or a name that your conftest.py provides; without it the plugin "
-        "does nothing",
-        a_text,
-        identifies="subject",
-    )
-    system_options = Option(
-        "KEY=VALUE",
-        "Setting passed to the memory system's factory",
-        pairs,
-        name="system-option",
-        many=True,
-        identifies="subject",
-        record=lambda options, _: _masked(options),
-    )
-    suite = Option(
-        "LIST",
-        "Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, mab, halumem, or an installed suite; "
-        "NAME:VARIANT chooses one of a suite's files (default: memfail,own)",
-        a_list,
-        default="memfail,own",
-        record=lambda names, _: None if names == ("memfail", "own") else list(names),
-        rerun=True,
-    )
-    suite_options = Option(
-        "SUITE.NAME=VALUE",
-        "Setting of a suite: mab.chunk=512 cuts its texts into chunks of 512 tokens",
-        pairs,
-        name="suite-option",
-        many=True,
-        identifies="verdicts",
-        record=lambda options, _: options,
-    )
-    system_version = Option(
-        "TEXT",
-        "Version of what the plugin cannot see of the memory system, such as a server or a prompt file: a run of another version is "
-        "not resumed, and its kept stores are filled again",
-        a_name,
-        identifies="subject",
-    )
-    tasks = Option(
-        "LIST",
-        "Tasks to run, or parts of them (meme.cascade), names or globs separated by commas (default: all)",
-        a_list,
-    )
-    data = Option(
-        "[SUITE=]DIR",
-        "Folder with the rows, or with the files of suites, directly or in a subfolder per suite; SUITE=DIR is the folder of one "
-        "suite (default: the shipped rows)",
-        _folders,
-        many=True,
-        is_text_in_ini=True,
-        # the folder's name alone: records are shared, and must not reveal paths of the machine
-        record=lambda folders, _: ", ".join(folders.written(lambda folder: folder.name)) or None,
-        write=lambda folders, recorded: folders.written(lambda folder: folder.name if recorded else str(folder)),
-        rerun=True,
-    )
-    k = Option(
-        "LIST",
-        "Number of memories to retrieve; with several values (5,10), each question is asked once per value over the same store "
-        "(default: 5, or the number in the paper of the suite)",
-        _ks,
-        identifies="run",
-    )
-    judge = Option(
-        "NAME",
-        "Judge: offline (no model, no network), a model name, offline+MODEL (the model decides only what the offline judge is "
-        "unsure of), an entry point, module:attribute, or a name that your conftest.py provides (default: offline)",
-        a_text,
-        default="offline",
-        identifies="verdicts",
-    )
-    judge_options = Option(
-        "KEY=VALUE",
-        "Option of the offline judge: weights=PATH, learned from your own labels (memfail judge-check --train)",
-        pairs,
-        name="judge-option",
-        many=True,
-        # file names alone, as for the data; their content identifies the run by the digest of the weights
-        record=lambda options, _: {name: Path(value).name for name, value in options.items()},
-        rerun=True,
-    )
-    model = Option(
-        "NAME",
-        "Model that answers the questions from the retrieved memories (OPENAI_API_KEY, OPENAI_BASE_URL)",
-        a_name,
-        identifies="subject",
-        field="test_taker",
-    )
-    model_options = Option(
-        "KEY=VALUE",
-        "Parameter of every model call (temperature=0)",
-        json_pairs,
-        name="model-option",
-        many=True,
-        identifies="subject",
-        record=lambda options, _: written_options(options),
-    )
-    cache = Option(
-        "on|off|only",
-        "Keep and reuse replies of models; only: replay kept replies, and fail if one is missing (default: on)",
-        choice("on", "off", "only"),
-        default="on",
-    )
-    cache_path = Option("PATH", "File of the kept replies (default: in pytest's cache)", a_path)
-    proxy = Option(
-        "URL",
-        "Send the memory system's own model calls through a local endpoint in front of the real one (OPENAI_BASE_URL, or =URL): "
-        "they are cached, counted and charged to the budget, like those of the judge",
-        _proxied,
-        bare="on",
-        record=lambda url, _: url and "on",  # an address may hold a password
-        rerun=True,
-    )
-    replay_ignore = Option(
-        "NAME|REGEX",
-        "Ignore this part of the memory's prompts when a kept reply is looked up, because it differs between runs: today, uuid, date, "
-        "time, hash, epoch, or a regular expression (default: today and uuid; none removes these)",
-        _replay_ignore,
-        many=True,
-        rerun=True,
-    )
-    max_cost = Option(
-        "USD", "Budget for model calls of all processes; calls stop when it is used up", number(float, 0, None)
-    )
-    max_tokens = Option("N", "Token budget of all processes; calls stop when it is used up", number(int, 0, None))
-    max_wait = Option(
-        "SECONDS",
-        "Total time to wait for an endpoint that is down or asks to slow down, before the run ends (default: 600)",
-        number(float, 0, 0.0),
-        default="600",
-    )
-    reply_timeout = Option(
-        "SECONDS",
-        "Time limit for a model's reply; calls that the endpoint answers first do not count (default: 60, and longer after it was "
-        "too short)",
-        number(float, 0, None),
-    )
-    prices = Option("FILE", "Your own model prices, JSON or TOML, USD per million tokens", a_path)
-    assistant_turns = Option(
-        "on|off",
-        "Let the model answer each message that is stored (default: on for protocol paper)",
-        _assistant_turns,
-        identifies="verdicts",
-        rerun=False,
-        record=lambda asked, settings: asked and settings.model is not None,
-    )
-    protocol = Option(
-        "ours|paper",
-        "Layout and criteria: ours, or those of the published harness (default: ours)",
-        choice("ours", "paper"),
-        default="ours",
-        identifies="verdicts",
-    )
-    shown_tokens = Option(
-        "N",
-        "Show at most N tokens of memories per question, best entries first (full-context: the newest); the entry that crosses N is "
-        "cut. Applies in addition to k",
-        number(int, 1, None),
-        identifies="verdicts",
-    )
-    limit = Option(
-        "N",
-        "Ask at most N questions of each task, or of each part of a task: a fixed, balanced sample",
-        number(int, 1, None),
-        identifies="verdicts",
-    )
-    haystack = Option(
-        "full|sample",
-        "With a limit: store all conversations, or only those that the sampled questions need, which makes retrieval easier "
-        "(default: full for a system that declares calls_model = False, else sample)",
-        _haystack,  # None until the system is known
-        identifies="verdicts",
-        rerun=lambda settings: settings.limit is not None,
-    )
-    repeats = Option(
-        "N",
-        "Ask each question N times and take the majority verdict; a tie counts as the worse one (default: 1)",
-        number(int, 1, 1),
-        default="1",
-        identifies="subject",
-    )
-    vary = Option(
-        "all|judge|answers",
-        "With repeats: who is asked again, the judge, the answering model or both; the other's first replies are reused from "
-        "the cache (default: all)",
-        choice("all", "judge", "answers"),
-        default="all",
-        identifies="run",
-        rerun=False,
-        record=lambda vary, settings: vary if settings.repeats > 1 else None,
-    )
-    seed = Option(
-        "N", "Seed of layout, order and sample (default: 42)", number(int, 0, 0), default="42", identifies="verdicts"
-    )
-    concurrency = Option("N", "Questions in flight per process (default: 32)", number(int, 1, 1), default="32")
-    timeout = Option(
-        "SECONDS",
-        "Time limit for a call of the memory system: STORE,RETRIEVE or one number for both; 0 for no limit (default: "
-        "300,60). RETRIEVE applies to retrieve_memories(), STORE to all other calls",
-        _timeout,
-        default="300,60",
-    )
-    keep_going = Option(
-        "",
-        "Continue when the first store cannot be opened, or when the first ten questions all end with the same error (default: "
-        "stop with exit code 6)",
-        a_switch,
-    )
-    record = Option(
-        "PATH",
-        "Also write the record to this file, JSON Lines; pytest's cache keeps the last 20 runs anyway (memfail show --list)",
-        a_path,
-    )
-    resume = Option(
-        "",
-        "Resume the newest unfinished run with these options, or the record of --memfail-record: report its recorded verdicts, "
-        "and ask the remaining questions and the errors",
-        a_switch,
-    )
-    reuse_stores = Option(
-        "DIR",
-        "Keep filled stores, and restore them in later runs instead of filling them (in pytest's cache, or =DIR); for systems "
-        "with snapshot() and restore()",
-        _reuse_folder,
-        bare="on",
-    )
-    shard = Option(
-        "I/N",
-        "Run only the Ith of N parts, split by store and balanced by weight; memfail merge joins them",
-        _shard,
-        # compared by itself: shards of one run differ in it
-        record=lambda shard, _: shard and "/".join(map(str, shard)),
-    )
-    baseline = Option(
-        "FILE",
-        "Earlier run to compare with: questions that failed there are expected to fail, and the run fails only for regressions",
-        a_path,
-    )
-    anchor = Option(
-        "FILE",
-        "Golden run that you replace only on purpose (memfail anchor), compared in addition to the baseline: it stops losses "
-        "that are too small to detect one by one but add up",
-        a_path,
-    )
-    save_baseline = Option(
-        "FILE", "Save the verdicts of this run as a baseline; refused for a partial or faulty run", a_path
-    )
-    fail_on = Option(
-        "EXPR",
-        "Fail the run if this expression is true, whatever single items do: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
-        "regressions:p<0.05 (default with a baseline: regressions:p<0.04,*.regressions:p<0.01)",
-        texts,
-        many=True,
-    )
-    reports = Option(
-        "PATH",
-        "Report of the run: x.html, x.md (in CI appended to the step summary), x.json, x.svg or x.png",
-        paths,
-        name="report",
-        many=True,
-    )
-    summary = Option(
-        "none|short|full",
-        "Summary at the end: none, short, or full with the facts of each task (default: short)",
-        choice("none", "short", "full"),
-        default="short",
-    )
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        """`values` are the parsed values by attribute."""
-        self.values: Final = dict(values)
-
-    def changed(self, **values: Any) -> Settings:
-        """Return the same settings with other values, by attribute."""
-        return Settings({**self.values, **values})
-
-    def shared(self) -> dict[str, Any]:
-        """Return the values to pass to xdist workers, by attribute: all but paths.
-
-        A worker on another machine has the command line, but not `PYTEST_ADDOPTS`.
-        """
-        return {o.attribute: self.values[o.attribute] for o in OPTIONS if o.parse not in PATH_PARSERS}
-
-    def recorded(self) -> dict[str, Any]:
-        """Return the fields that options have in the header of a record, without secrets and paths."""
-        return {option.field: self._recorded(option) for option in OPTIONS if option.identifies or option.record}
-
-    def _recorded(self, option: Option[Any]) -> Any:
-        value = self.values[option.attribute]
-        return value if option.record is None else option.record(value, self)
-
-    def command_line(self, *, recorded: bool = False) -> list[str]:
-        """Return the options that a verdict depends on, as words of a command line; for a record, without paths."""
-        words = []
-        for option in OPTIONS:
-            is_named = option.identifies is not None if option.rerun is None else option.rerun
-            if is_named(self) if callable(is_named) else is_named:
-                value = self.values[option.attribute]
-                if option.write is not None:
-                    words += [f"{option.flag}={text}" for text in option.write(value, recorded)]
-                    continue
-                words += option.words(self._recorded(option) if recorded else value)
-        return words
-
-
-OPTIONS: Final[tuple[Option[Any], ...]] = tuple(found for found in vars(Settings).values() if isinstance(found, Option))
-IDENTITY: Final[Mapping[str, Identity]] = {option.field: option.identifies for option in OPTIONS if option.identifies}
-"""How each field of the header identifies a run."""
-SYSTEM: Final = Settings.system.flag
 
 
 def written_options(options: Mapping[str, Any]) -> dict[str, str]:

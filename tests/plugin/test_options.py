@@ -17,13 +17,10 @@ TOOLS = Path(__file__).parents[2] / "tools"
 FIRST = "    def __init__(self, values"
 """What follows the last declaration."""
 DECLARATION = """\
-    ink_colour = Option(
-        "red|blue",
-        "Colour of the ink",
-        choice("red", "blue", "green"),
-        default="red",
-        identifies="verdicts",
-    )
+    @option("red|blue", default="red", identifies="verdicts")
+    def ink_colour(given: Given) -> str:
+        \"\"\"Colour of the ink\"\"\"
+        return given.choice("red", "blue", "green")
 
 """
 USE = """
