@@ -10,12 +10,7 @@ from typing import IO, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pytest_memfail.core import (
-    UsageError,
-    check_regular,
-    json_of,
-    one_line,
-)
+from pytest_memfail.core import UsageError, check_regular, json_of, one_line
 
 FORMAT: Final = 1
 M = TypeVar("M", bound=BaseModel)

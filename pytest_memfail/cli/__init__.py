@@ -31,15 +31,8 @@ from pytest_memfail.cli import (
     validate,
     view,
 )
-from pytest_memfail.core import (
-    MemfailError,
-    UsageError,
-    one_line,
-    os_reason,
-)
-from pytest_memfail.safety import (
-    escape_controls,
-)
+from pytest_memfail.core import MemfailError, UsageError, one_line, os_reason
+from pytest_memfail.safety import escape_controls
 
 USAGE = 4
 """Pytest's exit code for a usage error."""

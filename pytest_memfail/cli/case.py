@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.cli.case_of_log import case_of_log, written
 from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, tasks_of, unknown_question
-from pytest_memfail.core import (
-    FAILURES,
-    NOT_STORED,
-    SUMMARY_ERROR,
-    UsageError,
-    check_place,
-    one_line,
-    write_whole,
-)
+from pytest_memfail.core import FAILURES, NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
 from pytest_memfail.texts import word_set
 
 if TYPE_CHECKING:

@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_memfail.cli.records import RECORD_HELP, load
-from pytest_memfail.core import (
-    UsageError,
-    is_same_place,
-)
+from pytest_memfail.core import UsageError, is_same_place
 
 
 def add(commands: Any) -> None:

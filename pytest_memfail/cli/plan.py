@@ -13,12 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from pytest_memfail.core import (
-    MAX_K,
-    UsageError,
-    counted,
-    write_whole,
-)
+from pytest_memfail.core import MAX_K, UsageError, counted, write_whole
 
 FIRST_SEED: Final = 42
 """The default of --memfail-seed, and the first of several seeds."""

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, add_model_options, close_client, open_judge, progress
 from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, recorded_questions
-from pytest_memfail.core import (
-    ERROR,
-    FAILURES,
-    UsageError,
-    counted,
-    is_same_place,
-)
+from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.cli.records import RECORD_HELP, listed, load, place_of, runs_folder
-from pytest_memfail.core import (
-    UsageError,
-    write_whole,
-)
+from pytest_memfail.core import UsageError, write_whole
 
 if TYPE_CHECKING:
     from pytest_memfail.records import KeptRun

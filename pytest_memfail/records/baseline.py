@@ -11,20 +11,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from pytest_memfail.core import (
-    Comparable,
-    Key,
-    UsageError,
-    VerdictName,
-    one_line,
-    write_whole,
-)
+from pytest_memfail.core import Comparable, Key, UsageError, VerdictName, one_line, write_whole
 from pytest_memfail.records.codec import to_json
 from pytest_memfail.records.file import check_writable, checked, line_of
 from pytest_memfail.records.record import SCHEMA_VERSION, Header, Line, identity
-from pytest_memfail.safety import (
-    public,
-)
+from pytest_memfail.safety import public
 
 SAVE_OPTION: Final = "--memfail-save-baseline"
 ANCHOR_COMMAND: Final = 'memfail anchor RECORD -o FILE --reason "..."'

@@ -19,16 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import (
-    ERROR,
-    QuestionRecord,
-    UsageError,
-    hold_lock,
-    is_fresh,
-    is_held,
-    json_of,
-    write_whole,
-)
+from pytest_memfail.core import ERROR, QuestionRecord, UsageError, hold_lock, is_fresh, is_held, json_of, write_whole
 from pytest_memfail.records.codec import to_json
 from pytest_memfail.records.file import checked, read_record
 from pytest_memfail.records.record import (
@@ -40,9 +31,7 @@ from pytest_memfail.records.record import (
     options_differ,
     same_settings,
 )
-from pytest_memfail.safety import (
-    public,
-)
+from pytest_memfail.safety import public
 
 FORMAT: Final = 1
 RECORD: Final = "record.jsonl"

@@ -22,9 +22,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.report.text import WIDTH, headline, verdict_table
 from pytest_memfail.results import Summary
-from pytest_memfail.safety import (
-    escape_controls,
-)
+from pytest_memfail.safety import escape_controls
 
 MOST_TEXTS: Final = 20
 """Failures shown in full by default."""

@@ -17,12 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import (
-    UsageError,
-    fingerprint,
-    one_line,
-    os_reason,
-)
+from pytest_memfail.core import UsageError, fingerprint, one_line, os_reason
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

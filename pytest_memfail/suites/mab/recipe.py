@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.authoring import CONFIG, DrawnRecipe
-from pytest_memfail.core import (
-    UsageError,
-    check_regular,
-)
+from pytest_memfail.core import UsageError, check_regular
 from pytest_memfail.llm import count_tokens
 
 TASK: Final = "mab_forgetting"

@@ -8,10 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import (
-    UsageError,
-    json_of,
-)
+from pytest_memfail.core import UsageError, json_of
 from pytest_memfail.rows import short
 
 COUNTED: Final = 5

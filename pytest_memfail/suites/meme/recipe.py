@@ -34,16 +34,7 @@ from pytest_memfail.authoring import (
 )
 from pytest_memfail.core import UsageError
 from pytest_memfail.grading import asserts
-from pytest_memfail.suites.meme.graph import (
-    BEFORE,
-    SESSIONS,
-    UNCERTAIN,
-    WISHES,
-    Domain,
-    Given,
-    Outline,
-    draw,
-)
+from pytest_memfail.suites.meme.graph import BEFORE, SESSIONS, UNCERTAIN, WISHES, Domain, Given, Outline, draw
 
 EPISODES: Final = "episodes.json"
 ESSAY_LIKENESS: Final = 0.8

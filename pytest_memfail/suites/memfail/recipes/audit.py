@@ -9,17 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from pytest_memfail.authoring import (
-    LONG,
-    Line,
-    Session,
-    WholeReply,
-    as_json,
-    converse,
-    quoted,
-    text_faults,
-    together,
-)
+from pytest_memfail.authoring import LONG, Line, Session, WholeReply, as_json, converse, quoted, text_faults, together
 from pytest_memfail.llm import ModelCallError
 from pytest_memfail.suites.memfail.recipes import prompts
 
