@@ -144,7 +144,7 @@ def shift_name(found: SideBySide, shift: Shift) -> str:
 def shift_text(shift: Shift) -> str:
     """Return a difference with its interval, in points for a measure in percent."""
     times, digits, unit = (100, 1, " points") if shift.unit == "percent" else (1, 3, "")
-    interval = "-" if shift.interval is None else ", ".join(f"{times * end:+.{digits}f}" for end in shift.interval)
+    interval = ", ".join(f"{times * end:+.{digits}f}" for end in (shift.low, shift.high) if end is not None) or "-"
     return f"{times * shift.difference:+.{digits}f}{unit} [{interval}]"
 
 

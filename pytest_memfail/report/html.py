@@ -165,7 +165,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
 def _rates(record: Loaded, summary: Summary) -> Table:
     measure = CORRECT if summary.answered else HELD
     columns = occurring(summary.total)
-    figures, exact = {f.name: f for f in summary.stores}, summary.approximate is None
+    figures, exact = {f.task: f for f in summary.stores}, summary.approximate is None
 
     def row(name: str, tally: Tally) -> list[str]:
         store = figures.get(tally.name)

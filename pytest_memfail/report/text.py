@@ -399,7 +399,7 @@ def _stores(results: Summary) -> Iterator[str]:
         ["store", "conversations", "s each", "memories", "tokens each", "retrieve p50", "p95"],
         [
             (
-                f.name,
+                f.task,
                 str(f.conversations),
                 f"{f.fill_seconds / f.conversations:.4f}" if f.conversations else "-",
                 str(f.memories),
@@ -415,10 +415,10 @@ def _stores(results: Summary) -> Iterator[str]:
         tally.name.split(".")[0] for block in results.tables if block.suite != MEMFAIL for tally in block.tasks
     }
     for f in figures:
-        if f.name in published:
+        if f.task in published:
             adding, retrieving = (seconds / 60 / f.stores for seconds in (f.fill_seconds, f.retrieve_seconds))
             yield (
-                f"{f.name}, minutes each of {counted(f.stores, 'store')}: adding {adding:,.4f}  retrieving {retrieving:,.4f}  "
+                f"{f.task}, minutes each of {counted(f.stores, 'store')}: adding {adding:,.4f}  retrieving {retrieving:,.4f}  "
                 f"together {adding + retrieving:,.4f}"
             )
     if restored := sum(f.restored for f in figures):

@@ -1,5 +1,6 @@
 from .compare import (
     HELD as HELD,
+    Flips as Flips,
     Row as Row,
     Shift as Shift,
     SideBySide as SideBySide,

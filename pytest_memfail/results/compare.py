@@ -22,6 +22,7 @@ from pytest_memfail.core import (
     Key,
     Measure,
     QuestionRecord,
+    Unit,
     UsageError,
 )
 from pytest_memfail.records import DATA, VARIANT, Comparison, Flip, Paired, Rate, SuiteRecord, differences
@@ -199,9 +200,10 @@ class Shift:
     clusters: int
     """Number of clusters of dependent questions."""
     difference: float
-    interval: tuple[float, float] | None
-    """The 95 % interval, by a paired bootstrap over clusters; None for too few clusters."""
-    unit: str
+    low: float | None
+    """Lower bound of the 95 % interval, by a paired bootstrap over clusters; None for too few clusters."""
+    high: float | None
+    unit: Unit
     """The unit of the measure (`Measure.unit`)."""
 
 
@@ -285,7 +287,7 @@ def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
 def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: str, answered: bool) -> Row:
     rate = success(tally, answered=answered, protocol=protocol)
     n = rate.n if answered else tally.decided
-    stores = [figures for figures in summary.stores if tally.name in (figures.name, TOTAL)]
+    stores = [figures for figures in summary.stores if tally.name in (figures.task, TOTAL)]
     tokens, memories = [figures.tokens for figures in stores], sum(figures.memories for figures in stores)
     return Row(
         tally.name,
@@ -346,8 +348,8 @@ def _shifts(record: int, first: Loaded, other: Loaded) -> Iterator[Shift]:
                 difference = _difference(measure, before, after, groups)
                 if measure.unit == "count" or not groups or (value := difference(range(len(groups)))) is None:
                     continue
-                interval = bootstrap(len(groups), difference, seed=first.header.seed)
-                yield Shift(suite.name, k, measure.name, record, len(groups), value, interval, measure.unit)
+                low, high = bootstrap(len(groups), difference, seed=first.header.seed) or (None, None)
+                yield Shift(suite.name, k, measure.name, record, len(groups), value, low, high, measure.unit)
 
 
 def _difference(

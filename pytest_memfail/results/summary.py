@@ -116,7 +116,7 @@ class Tally:
 class StoreFigures:
     """The cost and content of the stores of a task."""
 
-    name: str
+    task: str
     stores: int
     conversations: int
     memories: int

@@ -61,12 +61,12 @@ def shifts(before, after):
 def test_a_difference_has_a_seeded_interval_over_clusters():
     found = shifts(record(verdicts(8), "a"), record(verdicts(16), "b"))["right"]
     assert (found.record, found.k, found.clusters, found.difference) == (1, 5, 20, pytest.approx(0.4))
-    low, high = found.interval
+    low, high = found.low, found.high
     # 8 of 20 clusters differ: the interval is about 0.4 ± 1.96 · sqrt(0.4 · 0.6 / 20)
     assert low == pytest.approx(0.4 - 0.215, abs=0.06)
     assert high == pytest.approx(0.4 + 0.215, abs=0.06)
     assert shifts(record(verdicts(8), "a"), record(verdicts(16), "b"))["right"] == found
-    assert shifts(record(verdicts(8), "a"), record(verdicts(8), "b"))["right"].interval == (0.0, 0.0)
+    assert shifts(record(verdicts(8), "a"), record(verdicts(8), "b"))["right"].low == 0.0
 
 
 def test_questions_that_stand_and_fall_together_count_once():
@@ -74,7 +74,7 @@ def test_questions_that_stand_and_fall_together_count_once():
     pairs = [f"c{at // 4}" for at in range(20)]
     together = shifts(record(verdicts(8), "a", pairs), record(verdicts(16), "b", pairs))["right"]
     assert (together.clusters, together.difference) == (5, alone.difference)
-    assert together.interval[1] - together.interval[0] > alone.interval[1] - alone.interval[0]
+    assert together.high - together.low > alone.high - alone.low
 
 
 def test_only_questions_of_both_records_count():
@@ -84,10 +84,10 @@ def test_only_questions_of_both_records_count():
 
 def test_what_means_nothing_has_no_interval():
     found = shifts(record(verdicts(2, of=4), "a"), record(verdicts(3, of=4), "b"))["right"]
-    assert (found.clusters, found.difference, found.interval) == (4, 0.25, None)
+    assert (found.clusters, found.difference, found.low) == (4, 0.25, None)
     # a measure that most samples cannot compute
     found = shifts(record(verdicts(4, of=10), "a"), record(verdicts(5, of=10), "b"))
-    assert (found["all_ten"].difference, found["all_ten"].interval) == (pytest.approx(0.1), None)
+    assert (found["all_ten"].difference, found["all_ten"].high) == (pytest.approx(0.1), None)
     assert "count" not in found
 
 
@@ -132,4 +132,4 @@ def test_a_question_that_ended_with_an_error_in_one_record_counts_in_neither():
     broken = record(["error" if at > 9 else verdict for at, verdict in enumerate(verdicts(8))], "b")
     for first, second in ((record(verdicts(8), "a"), broken), (broken, record(verdicts(8), "a"))):
         found = shifts(first, second)["right"]
-        assert (found.clusters, found.difference, found.interval) == (10, 0.0, (0.0, 0.0))
+        assert (found.clusters, found.difference, found.low, found.high) == (10, 0.0, 0.0, 0.0)
