@@ -41,7 +41,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the selected failures; without a filter, the summary of the record too."""
-    from pytest_memfail.report import failure, rerun_words, run_table
+    from pytest_memfail.report import failure, run_table
 
     if options.list:
         print("\n".join(run_table(listed(options.cache_dir))))
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         if question.error is not None:
             print(f"error: {question.error.type}: {question.error.message}")
         else:
-            print("\n".join(failure(question, rerun_words(record.header, question.id))))
+            print("\n".join(failure(question, record.header.rerun_command(question.id))))
         print()
     if not (options.verdict or options.task or options.id):
         print("\n".join(_results(record, str(name))))

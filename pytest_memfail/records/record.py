@@ -6,6 +6,7 @@ JSON and back.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
@@ -164,6 +165,10 @@ class Header:
     def groups(self) -> tuple[str, ...]:
         """The rows of a table, in order: tasks, or their parts."""
         return tuple(group for name, task in self.tasks.items() for group in task.groups(name))
+
+    def rerun_command(self, node_id: str) -> str:
+        """Return the command that reruns a question. It holds no paths: of the rows only the name of their folder."""
+        return shlex.join(["pytest", node_id, *self.rerun])
 
     def value(self, name: str) -> Any:
         """Return the JSON value of a field or of a further setting; None if there is none."""

@@ -21,9 +21,6 @@ from .judge_check import (
 from .model_card import (
     model_card as model_card,
 )
-from .rerun import (
-    rerun_words as rerun_words,
-)
 from .runs import (
     run_table as run_table,
 )

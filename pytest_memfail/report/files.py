@@ -84,7 +84,7 @@ def page(records: Sequence[Loaded], earlier: Sequence[Sequence[str]] = ()) -> st
 
 def _render(suffix: str, records: Sequence[Loaded], page_url: str) -> str | bytes:
     if suffix in DRAWN:
-        from pytest_memfail.report.figures import figure
+        from pytest_memfail.report.plots import figure
 
         return figure(suffix, records)
     if suffix == ".html":

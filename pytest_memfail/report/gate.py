@@ -176,9 +176,9 @@ def _table(comparison: Comparison, against: str, full: bool) -> Iterator[str]:
 
 
 def _before_and_now(comparison: Comparison, pair: Paired) -> str:
-    """Return the shares that did not fail before and now; a dash if an early record lacks them."""
-    before = comparison.failed_before.get(pair.name)
-    if before is None or not pair.n:
+    """Return the shares that did not fail before and now; a dash if no question was compared."""
+    before = comparison.failed_before.get(pair.name, 0)
+    if not pair.n:
         return "-"
     shares = (100 * (pair.n - failed) / pair.n for failed in (before, before + pair.worse - pair.better))
     return " -> ".join(f"{share:.1f}" for share in shares)

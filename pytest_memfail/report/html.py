@@ -18,7 +18,7 @@ from pytest_memfail.core import (
     UNGRADED,
 )
 from pytest_memfail.records import Gate
-from pytest_memfail.report import charts
+from pytest_memfail.report import plots
 from pytest_memfail.report.compare import BESIDE, at_k, percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.page_data import page_data
@@ -107,8 +107,8 @@ def html(records: Sequence[Loaded], earlier: Sequence[Sequence[str]] = ()) -> st
             _run(i, record, name, summary)
             for i, (record, name, summary) in enumerate(zip(records, names, summaries, strict=True))
         ],
-        colours=charts.colours(summaries),
-        plots=[*charts.by_k(found), *filter(None, [charts.by_tokens(found)])],
+        colours=plots.colours(summaries),
+        plots=[*plots.by_k(found), *plots.by_tokens(found)],
         beside=_beside(found) if len(names) > 1 else (),
         earlier=Table("Kept runs of this system, oldest first", EARLIER, earlier, left=EARLIER, tall=True)
         if len(earlier) > 1
@@ -154,8 +154,8 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "repeats": record.repeats,
         "steadiness": [sentence for sentence in map(steadiness, summary.tasks) if sentence],
         "bars": [
-            charts.bar(name, tally, answered=summary.answered)
-            for name, tally in charts.at_each_k(summary)
+            plots.bar(name, tally, answered=summary.answered)
+            for name, tally in plots.at_each_k(summary)
             if tally.name != summary.total.name
         ],
         "gate": None if summary.gate is None else _gate(summary.gate),
@@ -186,7 +186,7 @@ def _rates(record: Loaded, summary: Summary) -> Table:
     return Table(
         f"{measure} in %, counts of the verdicts, what the stores hold",
         ("task", "n", f"{measure} %", *beside, *counted, "memories", "tokens each"),
-        [row(name, tally) for name, tally in charts.at_each_k(summary)],
+        [row(name, tally) for name, tally in plots.at_each_k(summary)],
         label="Rates by task",
         total=True,
     )

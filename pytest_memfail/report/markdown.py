@@ -10,10 +10,9 @@ from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, QuestionRecord, counted, one_line
 from pytest_memfail.records import Comparison, Gate
-from pytest_memfail.report.charts import at_each_k
 from pytest_memfail.report.compare import at_k, percent, shift_name, shift_text
 from pytest_memfail.report.gate import check_name, check_value, p_value
-from pytest_memfail.report.rerun import rerun_words
+from pytest_memfail.report.plots import at_each_k
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.text import abstention, amount, model_sentence, occurring, steadiness, vacuous_passes, why
 from pytest_memfail.results import HELD, Loaded, SideBySide, is_unsure, side_by_side, success
@@ -162,7 +161,7 @@ def _failures(record: Loaded, room: int, worst: str = "") -> Iterator[str]:
     yield ""
     yield "</details>"
     yield ""
-    again = rerun_words(record.header, worst or failed[0].id)
+    again = record.header.rerun_command(worst or failed[0].id)
     yield f"All of them: `memfail show {code(_beside_us(record.path))}`; one again: `{code(again)}`"
 
 

@@ -17,7 +17,6 @@ from pytest_memfail.core import (
     Memory,
     QuestionRecord,
 )
-from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import why
 from pytest_memfail.results import Loaded, change_of, is_unsure, shown
 from pytest_memfail.safety import (
@@ -126,7 +125,7 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
         "why": why(question),
         "lost": 0,
         "repeats": list(question.repeats),
-        "rerun": rerun_words(record.header, question.id),
+        "rerun": record.header.rerun_command(question.id),
     }
     if question.error is not None:
         found["error"] = f"{question.error.type}: {question.error.message}"

@@ -58,7 +58,7 @@ def failed(
     facts = [
         described(
             fact_verdict(name, *(fill(stage, reason, lost) for stage in STAGES[verdict])),
-            Fact(name, "fact", "t", source, source, "c-1"),
+            Fact(name, "fact", source, source, "c-1"),
             memories,
             memories[:shown],
         )

@@ -46,6 +46,7 @@ HEADER = {
         **dict.fromkeys(("seed", "limit", "haystack"), "verdicts"),
         **dict.fromkeys(("k", "vary"), "run"),
     },
+    "rerun": ["--memfail-system=toy"],
     "tasks": {"t": {"data_hash": "0" * 64, "licence": "CC0", "questions": 4}},
     "stores": {"t": 4},
 }

@@ -66,14 +66,6 @@ def test_the_table_has_the_share_that_passed_before_and_now():
     assert sum("McNemar" in line for line in lines) == 1
 
 
-def test_an_old_record_has_no_share_of_before():
-    pair = Paired("a", 200, 30, 10, 0.001, 0.002)
-    (row,) = [
-        line for line in gate(Gate((), Comparison(pair, (pair,), {}, (), 0, 0, 0, 0, 200))) if line.startswith("a ")
-    ]
-    assert row.split()[2] == "-"
-
-
 def test_where_nothing_changed_there_is_neither_table_nor_p():
     pair = Paired("a", 200, 0, 0, 1.0)
     text = "\n".join(gate(Gate((), Comparison(pair, (pair,), {}, (), 0, 0, 0, 0, 200), "b.jsonl")))

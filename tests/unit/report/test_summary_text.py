@@ -196,7 +196,7 @@ def test_facts_by_stratum_are_shown_when_asked_for():
 
 def figures(**changes):
     given = {
-        "name": "conditional_facts_easy",
+        "task": "conditional_facts_easy",
         "stores": 1,
         "conversations": 100,
         "memories": 1000,
