@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import Listing, Memory, Part
@@ -28,8 +30,21 @@ WARM_CHARACTERS: Final = 4096
 """Providers do not cache shorter prompts (1,024 tokens)."""
 
 T = TypeVar("T")
-R = TypeVar("R", bound=JudgeReply)
 E = TypeVar("E", bound=EntriesReply)
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Generic[E]):
+    """One check of entries."""
+
+    build: Callable[[Sequence[Entry]], Messages]
+    """Returns the prompt that shows these entries."""
+    schema: type[E]
+    stage: str
+    closest_to: str
+    """The text whose words select the entries to show first."""
+    labels: Collection[str] = ()
+    must_keep: Collection[Part] = ()
 
 
 class Examiner:
@@ -53,70 +68,13 @@ class Examiner:
         self._warmed: WeakKeyDictionary[Listing, asyncio.Event] = WeakKeyDictionary()
         self._pieces: WeakKeyDictionary[Listing, int] = WeakKeyDictionary()
 
-    async def of_store(
-        self,
-        build: Callable[[Sequence[Entry]], Messages],
-        schema: type[E],
-        stage: str,
-        source: str,
-        store: Listing,
-        must_keep: Collection[Part] = (),
-    ) -> E:
-        """Return the model's reply about a store's entries, showing those closest to the source first."""
-
-        def closest() -> list[int]:
-            ranking = self._rankings.get(store)
-            if ranking is None:
-                ranking = self._rankings[store] = Ranking([memory.text for memory in store.memories])
-            return ranking.closest(source, self._first)
-
-        entries = numbered(store.memories)
-        return await self._check_entries(build, schema, stage, entries, closest, store, must_keep=must_keep)
-
-    async def of_shown(
-        self,
-        build: Callable[[Sequence[Entry]], Messages],
-        schema: type[E],
-        stage: str,
-        source: str,
-        shown: Sequence[Memory],
-        labels: Collection[str] = (),
-        must_keep: Collection[Part] = (),
-    ) -> E:
-        """Return the model's reply about the memories shown to a question."""
-
-        def closest() -> list[int]:
-            return Ranking([memory.text for memory in shown]).closest(source, self._first)
-
-        return await self._check_entries(build, schema, stage, numbered(shown), closest, None, labels, must_keep)
-
     async def ask(
-        self,
-        messages: Messages,
-        schema: type[R],
-        stage: str,
-        shown: Iterable[int],
-        labels: Collection[str] = (),
-        must_keep: Collection[Part] = (),
-    ) -> R:
-        """Return the model's reply; ask once more if it is inconsistent.
+        self, messages: Messages, schema: type[T], stage: str, problem_of: Callable[[T], str | None] = lambda _: None
+    ) -> T:
+        """Return the model's reply; ask once more if it is inconsistent: `problem_of` says why, in words for the model.
 
         Raises `ReplyError` if the second reply is inconsistent too, and any error of the client.
         """
-        numbers = frozenset(shown)
-        return await self._ask(messages, schema, stage, lambda reply: problem_of(reply, numbers, labels, must_keep))
-
-    async def about_material(
-        self,
-        criteria: str,
-        material: Mapping[str, Sequence[str]],
-        reply: type[T],
-        check: Callable[[Any], str | None] = lambda _: None,
-    ) -> T:
-        """Return the model's reply to a suite's own check (`pytest_memfail.core.Asker`)."""
-        return await self._ask(prompts.about_material(criteria, material), reply, "answer", check)
-
-    async def _ask(self, messages: Messages, schema: type[T], stage: str, check: Callable[[T], str | None]) -> T:
         first = messages
         while True:
             problem: str | None = None
@@ -137,7 +95,7 @@ class Examiner:
                     raise CacheMissError(f"the kept reply cannot be used ({problem}): {error}") from None
                 reply = done.parsed
                 assert isinstance(reply, schema)
-                problem = check(reply) or echo_of(reply, first[-1]["content"])
+                problem = problem_of(reply) or echo_of(reply, first[-1]["content"])
                 if problem is None:
                     return reply
                 asked.append(done)
@@ -150,6 +108,16 @@ class Examiner:
             messages = first  # both were kept by an earlier run
         raise ReplyError(f"the judge {self._model} gave an impossible reply to the {stage} check twice: {problem}")
 
+    async def about_material(
+        self,
+        criteria: str,
+        material: Mapping[str, Sequence[str]],
+        reply: type[T],
+        check: Callable[[Any], str | None] = lambda _: None,
+    ) -> T:
+        """Return the model's reply to a suite's own check (`pytest_memfail.core.Asker`)."""
+        return await self.ask(prompts.about_material(criteria, material), reply, "answer", check)
+
     async def warm(self, listing: Listing) -> None:
         """Let the provider cache the store if every check will start with the whole of it.
 
@@ -161,29 +129,24 @@ class Examiner:
 
     async def _warm_up(self, listing: Listing) -> None:
         try:
-            await self.ask(prompts.warm_up(numbered(listing.memories)), JudgeReply, "warm", ())
+            await self.ask(prompts.warm_up(numbered(listing.memories)), JudgeReply, "warm")
         except ContextLengthError:
             self._pieces[listing] = min(2, len(listing.memories))  # a check is longer still
         except ModelCallError:
             pass
 
-    async def _check_entries(
-        self,
-        build: Callable[[Sequence[Entry]], Messages],
-        schema: type[E],
-        stage: str,
-        entries: Sequence[Entry],
-        closest: Callable[[], list[int]],
-        store: Listing | None = None,
-        labels: Collection[str] = (),
-        must_keep: Collection[Part] = (),
-    ) -> E:
-        """Check the closest entries; before declaring anything lost, check all of them."""
+    async def of_entries(self, check: Check[E], memories: Sequence[Memory], store: Listing | None = None) -> E:
+        """Return the model's reply about the closest entries; before declaring anything lost, about all of them.
+
+        `store` is the listing whose memories these are, if they are all of a store.
+        """
+        entries = numbered(memories)
         near: list[Entry] = []
         if len(entries) > self._first:
-            near = [entries[at] for at in sorted(closest())]
+            closest = self._ranking(memories, store).closest(check.closest_to, self._first)
+            near = [entries[at] for at in sorted(closest)]
             try:
-                reply = await self.ask(build(near), schema, stage, _numbers(near), labels, must_keep)
+                reply = await self._ask_about(check, near)
             except ContextLengthError:
                 near = []  # even these are too long: use batches only
             else:
@@ -192,8 +155,7 @@ class Examiner:
         pieces = self._pieces.get(store, 1) if store is not None else 1
         while True:
             try:
-                batches = _split(entries, pieces)
-                return await self._check_batches(build, schema, stage, batches, near, store, labels, must_keep)
+                return await self._of_batches(check, _split(entries, pieces), near, store)
             except ContextLengthError:
                 if pieces >= len(entries):
                     raise
@@ -202,41 +164,42 @@ class Examiner:
                     # the store's next fact need not find this out again
                     self._pieces[store] = max(pieces, self._pieces.get(store, 1))
 
-    async def _check_batches(
-        self,
-        build: Callable[[Sequence[Entry]], Messages],
-        schema: type[E],
-        stage: str,
-        batches: Sequence[Sequence[Entry]],
-        near: Sequence[Entry],
-        store: Listing | None,
-        labels: Collection[str],
-        must_keep: Collection[Part],
+    def _ranking(self, memories: Sequence[Memory], store: Listing | None) -> Ranking:
+        """Return an index of the memories, kept for a whole store."""
+        known = None if store is None else self._rankings.get(store)
+        if known is None:
+            known = Ranking([memory.text for memory in memories])
+            if store is not None:
+                self._rankings[store] = known
+        return known
+
+    async def _of_batches(
+        self, check: Check[E], batches: Sequence[Sequence[Entry]], near: Sequence[Entry], store: Listing | None
     ) -> E:
-        """Check all batches until one passes; else check the entries they named together, as a fact may span
-        several.
-        """
+        """Check all batches until one passes; else check the entries they named together, as a fact may span several."""
         replies: list[E] = []
         for batch in batches:
-
-            async def ask(batch: Sequence[Entry] = batch) -> E:
-                return await self.ask(build(batch), schema, stage, _numbers(batch), labels, must_keep)
-
             if batch is batches[0] and store is not None and _is_long(store):
-                reply = await self._behind_first(store, ask)
+                reply = await self._behind_first(store, partial(self._ask_about, check, batch))
             else:
-                reply = await ask()
+                reply = await self._ask_about(check, batch)
             if reply.passed:
                 return reply
             replies.append(reply)
         if len(batches) > 1:
-            named = {number for reply in replies for number in reply.entries} | _numbers(near)
-            together = [entry for batch in batches for entry in batch if entry.number in named]
-            if together:
+            named = {number for reply in replies for number in reply.entries} | {entry.number for entry in near}
+            if together := [entry for batch in batches for entry in batch if entry.number in named]:
                 with suppress(ContextLengthError):  # every entry was checked; only the combined check is missing
-                    shown = _numbers(together)
-                    replies.insert(0, await self.ask(build(together), schema, stage, shown, labels, must_keep))
+                    replies.insert(0, await self._ask_about(check, together))
         return max(replies, key=lambda reply: (reply.passed, reply.found))
+
+    async def _ask_about(self, check: Check[E], entries: Sequence[Entry]) -> E:
+        numbers = frozenset(entry.number for entry in entries)
+
+        def problem(reply: E) -> str | None:
+            return problem_of(reply, numbers, check.labels, check.must_keep)
+
+        return await self.ask(check.build(entries), check.schema, check.stage, problem)
 
     async def _behind_first(self, store: Listing, ask: Callable[[], Awaitable[T]]) -> T:
         """Run the first call about a store alone, so that later ones find it in the provider's prompt cache."""
@@ -254,10 +217,6 @@ class Examiner:
 def numbered(memories: Iterable[Memory]) -> list[Entry]:
     """Return memories as entries, numbered from 1."""
     return [Entry(number, memory) for number, memory in enumerate(memories, 1)]
-
-
-def _numbers(entries: Iterable[Entry]) -> set[int]:
-    return {entry.number for entry in entries}
 
 
 def _split(entries: Sequence[Entry], pieces: int) -> list[Sequence[Entry]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 from weakref import WeakKeyDictionary
@@ -22,7 +22,7 @@ from pytest_memfail.core import (
     rank_of,
 )
 from pytest_memfail.judges import prompts
-from pytest_memfail.judges.examiner import FIRST_ENTRIES, Examiner, numbered
+from pytest_memfail.judges.examiner import FIRST_ENTRIES, Check, Examiner, numbered
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 from pytest_memfail.judges.plain import is_said, opposite, stated_at
@@ -39,6 +39,7 @@ from pytest_memfail.judges.replies import (
     StateReply,
     StoredReply,
     Support,
+    problem_of,
 )
 from pytest_memfail.llm import ContextLengthError
 
@@ -53,19 +54,8 @@ T = TypeVar("T")
 E = TypeVar("E", bound=EntriesReply)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """The result of one check of a store: how much of a fact it keeps."""
-
-    present: bool
-    faithful: bool
-    reason: str
-    entries: tuple[int, ...]
-    missing: tuple[str, ...]
-    reported: tuple[str, ...] = ()
-    label: str | None = None
-    is_gone: bool = False
-    """Whether the store mentions nothing of a retracted state."""
+Kept = tuple[StageResult, StageResult]
+"""The results of storage and summary, which one check decides."""
 
 
 class ModelJudge:
@@ -116,84 +106,44 @@ class ModelJudge:
 
     async def storage(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store (paper, section 3.2)."""
-        if not store.memories:
-            return _nothing("the store is empty", evidence)
-        if (stated := _stated(evidence, store.memories)) is not None:
-            return stated
+        if (plain := _without_model(evidence, store.memories)) is not None:
+            return plain
         if self._is_staged(evidence):
-            reply = await self._check_store("storage", PresentReply, _shareable(evidence), store)
-            return _result(reply, passed=reply.present)
-        kept = await self._kept(evidence, store)
-        if kept.is_gone:
-            return _nothing(kept.reason, evidence)
-        missing = () if kept.present else kept.missing or (evidence.text,)
-        return StageResult(
-            "passed" if kept.present else "failed",
-            kept.reason,
-            kept.entries,
-            missing=missing,
-            label=None if kept.present else kept.label,
-        )
+            return _result(await self._check_store("storage", PresentReply, evidence, store))
+        storage, _ = await self._kept(evidence, store)
+        return storage
 
     async def summary(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs (paper, section 3.2)."""
-        if not store.memories:
-            return _nothing("the store is empty", evidence)
-        if (stated := _stated(evidence, store.memories)) is not None:
-            return stated
+        if (plain := _without_model(evidence, store.memories)) is not None:
+            return plain
         if self._is_staged(evidence):
-            reply = await self._check_store("summary", FaithfulReply, _shareable(evidence), store)
-            return _result(reply, passed=reply.faithful)
-        kept = await self._kept(evidence, store)
-        if kept.is_gone:
-            return _nothing(kept.reason, evidence)
-        if not kept.faithful:
-            failed = StageResult(
-                "failed", kept.reason, kept.entries, missing=kept.missing, reported=kept.reported, label=kept.label
-            )
-            return self._suite_kinds.unfaithful(evidence, failed)
-        if kept.entries:
-            texts = tuple(store.memories[at].text for at in kept.entries)
+            return _result(await self._check_store("summary", FaithfulReply, evidence, store))
+        _, summary = await self._kept(evidence, store)
+        if summary.outcome == "passed" and summary.entries:
+            texts = tuple(store.memories[at].text for at in summary.entries)
             self._supports.setdefault(evidence, set()).add(texts)
-        return StageResult("passed", kept.reason, kept.entries, reported=kept.reported)
+        return self._suite_kinds.unfaithful(evidence, summary)
 
     async def retrieval(self, evidence: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown alone."""
         if not shown:
             return _nothing("no memory was shown", evidence)
         if evidence.claim.has_ended:
-            return await self._end_shown(evidence, shown)
+            # they may say that it has ended, still state it, or not mention it
+            ended = await self._examiner.of_entries(self._check("stored", StateReply, evidence, "retrieval"), shown)
+            is_gone = not ended.present and not ended.outdated
+            return _nothing(one_line(ended.reason), evidence) if is_gone else _result(ended)
         if self.protocol == "ours" and (stated := _stated(evidence, shown)) is not None:
             return stated
         if (at := self._shown_support(evidence, shown)) is not None:
             return StageResult("passed", "every entry by which the fact is stored was shown", at)
-        kind = self._suite_kinds.kind(evidence)
-        reply = await self._examiner.of_shown(
-            lambda some: prompts.about_entries("retrieval", evidence, some, kind, self.protocol, question),
-            LabelledRetrieval if kind.labels else RetrievedReply,
-            "retrieval",
-            _closest_to(evidence, kind),
-            shown,
-            kind.labels,
-            prompts.must_keep(evidence, kind),
-        )
+        labels = self._suite_kinds.kind(evidence).labels
+        schema = LabelledRetrieval if labels else RetrievedReply
+        check = self._check("retrieval", schema, evidence, "retrieval", question, labels)
+        reply = await self._examiner.of_entries(check, shown)
         label = reply.label if isinstance(reply, LabelledRetrieval) and not reply.recoverable else None
-        return replace(_result(reply, passed=reply.recoverable), label=label)
-
-    async def _end_shown(self, evidence: Fact, shown: Sequence[Memory]) -> StageResult:
-        """Judge whether the memories shown say that a state has ended, still state it, or do not mention it."""
-        kind = self._suite_kinds.kind(evidence)
-        reply = await self._examiner.of_shown(
-            lambda some: prompts.about_entries("stored", evidence, some, kind, self.protocol),
-            StateReply,
-            "retrieval",
-            evidence.source or evidence.text,
-            shown,
-            must_keep=prompts.must_keep(evidence, kind),
-        )
-        if not reply.present and not reply.outdated:
-            return _nothing(one_line(reply.reason), evidence)
-        return _result(reply, passed=reply.passed)
+        return replace(_result(reply), label=label)
 
     async def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge whether the reply uses the facts correctly (invocation, abstention), or chooses the right option
@@ -220,8 +170,7 @@ class ModelJudge:
             prompts.about_answer(question, evidence, reply.text, kind),
             LabelledReply if kind.labels else AnswerReply,
             "answer",
-            (),
-            kind.labels,
+            lambda judged: problem_of(judged, (), kind.labels),
         )
         return StageResult(
             "passed" if judged.right else "failed",
@@ -268,9 +217,8 @@ class ModelJudge:
         """Return how far the dialogue supports each of these entries; show fewer at once if they are too long."""
         shown = [entry.number for entry in entries]
         try:
-            reply = await self._examiner.ask(
-                prompts.about_added(question, entries, criteria), AddedReply, "added", shown
-            )
+            asked = prompts.about_added(question, entries, criteria)
+            reply = await self._examiner.ask(asked, AddedReply, "added", lambda reply: problem_of(reply, shown))
         except ContextLengthError:
             if (half := len(entries) // 2) == 0:
                 raise
@@ -288,37 +236,42 @@ class ModelJudge:
 
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
 
-    async def _kept(self, evidence: Fact, store: Listing) -> _Kept:
+    async def _kept(self, evidence: Fact, store: Listing) -> Kept:
         if not self._suite_kinds.kind(evidence).needed or not prompts.fact_field(evidence, "needed"):
             return await self._stored(evidence, store)
         # check an essay once for all its questions; the needs of one answer matter only if something is lost
-        essay = await self._stored(replace(evidence, gold=None, claim=replace(evidence.claim, parts=())), store)
+        whole = await self._stored(replace(evidence, gold=None, claim=replace(evidence.claim, parts=())), store)
+        storage, summary = whole
+        is_kept = summary.outcome == "passed" and not summary.reported
         # (curated details decide by themselves)
-        if not essay.present or (essay.faithful and not essay.reported and not evidence.claim.listed):
-            return essay
-        needed = await self._check_store("summary", FaithfulReply, _shareable(evidence), store)
-        missing = () if needed.faithful else tuple(map(one_line, needed.missing))
-        reported = tuple(detail for detail in (*essay.missing, *essay.reported) if detail not in missing)
-        return _Kept(True, needed.faithful, one_line(needed.reason), _places(needed), missing, reported)
+        if storage.outcome == "failed" or (is_kept and not evidence.claim.listed):
+            return whole
+        needed = _result(await self._check_store("summary", FaithfulReply, evidence, store))
+        lost = (*summary.missing, *summary.reported)
+        reported = tuple(detail for detail in lost if detail not in needed.missing)
+        return replace(needed, outcome="passed", missing=()), replace(needed, reported=reported)
 
     def _is_staged(self, evidence: Fact) -> bool:
         """Return whether storage and summary are separate calls."""
         return prompts.staged_criteria(evidence, self._suite_kinds.kind(evidence), self.protocol) is not None
 
-    async def _stored(self, evidence: Fact, store: Listing) -> _Kept:
+    async def _stored(self, evidence: Fact, store: Listing) -> Kept:
         kind = self._suite_kinds.kind(evidence)
         schema = StateReply if prompts.asks_outdated(evidence, kind) else StoredReply
-        reply = await self._check_store("stored", schema, _shareable(evidence), store)
-        lost = tuple(map(one_line, reply.missing))
-        # losses from a faithfully kept fact fail no question
-        missing, reported = ((), lost) if reply.passed else (lost, ())
-        label = None
+        reply = await self._check_store("stored", schema, evidence, store)
+        has_ended, reason, label = evidence.claim.has_ended, one_line(reply.reason), None
         if isinstance(reply, StateReply) and reply.outdated and not reply.passed:
-            label = kind.still_held if evidence.claim.has_ended else "stale_value"
-        is_gone = evidence.claim.has_ended and not reply.present and label is None
-        return _Kept(
-            reply.present, reply.passed, one_line(reply.reason), _places(reply), missing, reported, label, is_gone
-        )
+            label = kind.still_held if has_ended else "stale_value"
+        if has_ended and not reply.present and label is None:
+            nothing = _nothing(reason, evidence)
+            return nothing, nothing
+        summary = replace(_result(reply), label=label)
+        if reply.passed:
+            # losses from a faithfully kept fact fail no question
+            return summary, replace(summary, reported=tuple(map(one_line, reply.missing)))
+        if reply.present:
+            return replace(summary, outcome="passed", missing=(), label=None), summary
+        return replace(summary, missing=summary.missing or (evidence.text,)), summary
 
     def _shown_support(self, evidence: Fact, shown: Sequence[Memory]) -> tuple[int, ...] | None:
         """Return where the entries that keep the fact were shown, if all of them were; else None.
@@ -334,21 +287,34 @@ class ModelJudge:
                 return tuple(rank - 1 for rank in ranks if rank is not None)
         return None
 
-    async def _check_store(self, check: prompts.Check, schema: type[E], evidence: Fact, store: Listing) -> E:
+    async def _check_store(self, name: prompts.Check, schema: type[E], evidence: Fact, store: Listing) -> E:
         """Run one check of one fact over one listing, only once for all callers."""
+        fact = _shareable(evidence)
 
-        async def run() -> E:
-            kind = self._suite_kinds.kind(evidence)
-            return await self._examiner.of_store(
-                lambda some: prompts.about_entries(check, evidence, some, kind, self.protocol),
-                schema,
-                "summary" if check == "summary" else "storage",
-                _closest_to(evidence, kind),
-                store,
-                prompts.must_keep(evidence, kind),
-            )
+        def run() -> Awaitable[E]:
+            check = self._check(name, schema, fact, "summary" if name == "summary" else "storage")
+            return self._examiner.of_entries(check, store.memories, store)
 
-        return await _shared(self._checks.setdefault(store, {}), (check, evidence), run)
+        return await _shared(self._checks.setdefault(store, {}), (name, fact), run)
+
+    def _check(
+        self,
+        name: prompts.Check,
+        schema: type[E],
+        fact: Fact,
+        stage: str,
+        question: Question | None = None,
+        labels: Sequence[str] = (),
+    ) -> Check[E]:
+        kind = self._suite_kinds.kind(fact)
+        return Check(
+            lambda some: prompts.about_entries(name, fact, some, kind, self.protocol, question),
+            schema,
+            stage,
+            fact.source or fact.text if "said" in kind.gold else fact.text,
+            labels,
+            prompts.must_keep(fact, kind),
+        )
 
 
 async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[], Awaitable[T]]) -> T:
@@ -370,11 +336,6 @@ async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[]
     return await asyncio.shield(task)
 
 
-def _closest_to(evidence: Fact, kind: Kind) -> str:
-    """Return the text whose words select the entries to show first."""
-    return evidence.source or evidence.text if "said" in kind.gold else evidence.text
-
-
 def _shareable(evidence: Fact) -> Fact:
     """Return the evidence without the fields that no prompt contains, so that questions about the same text share a
     check.
@@ -382,9 +343,9 @@ def _shareable(evidence: Fact) -> Fact:
     return replace(evidence, id="", conversation_id="", claim=replace(evidence.claim, parts=evidence.claim.listed))
 
 
-def _places(reply: EntriesReply) -> tuple[int, ...]:
-    """Return the entries of a reply as indices, each once."""
-    return tuple(dict.fromkeys(number - 1 for number in reply.entries))
+def _without_model(evidence: Fact, memories: Sequence[Memory]) -> StageResult | None:
+    """Return the result of a store that needs no model: it is empty, or an entry states the fact word for word."""
+    return _stated(evidence, memories) if memories else _nothing("the store is empty", evidence)
 
 
 def _stated(evidence: Fact, memories: Sequence[Memory]) -> StageResult | None:
@@ -406,6 +367,7 @@ def _nothing(reason: str, evidence: Fact) -> StageResult:
     return StageResult("failed", reason, missing=(evidence.text,))
 
 
-def _result(reply: EntriesReply, *, passed: bool) -> StageResult:
-    missing = () if passed else tuple(map(one_line, reply.lost))
-    return StageResult("passed" if passed else "failed", one_line(reply.reason), _places(reply), missing=missing)
+def _result(reply: EntriesReply) -> StageResult:
+    lost = () if reply.passed else tuple(map(one_line, getattr(reply, "missing", ())))
+    places = tuple(dict.fromkeys(number - 1 for number in reply.entries))
+    return StageResult("passed" if reply.passed else "failed", one_line(reply.reason), places, missing=lost)

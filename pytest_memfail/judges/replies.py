@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -33,21 +33,18 @@ class EntriesReply(JudgeReply):
     """A reply about entries."""
 
     entries: list[int]
+    decides: ClassVar[tuple[str, ...]]
+    """The fields that say whether nothing was found wrong; the first says whether the fact was found, in any state."""
 
     @property
     def passed(self) -> bool:
         """Return whether nothing was found wrong."""
-        raise NotImplementedError
+        return all(getattr(self, name) for name in self.decides)
 
     @property
     def found(self) -> bool:
         """Return whether the fact was found, in any state."""
-        return self.passed
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """Return the details that are lost."""
-        return ()
+        return bool(getattr(self, self.decides[0]))
 
 
 class MissingReply(EntriesReply):
@@ -55,27 +52,13 @@ class MissingReply(EntriesReply):
 
     missing: list[str]
 
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """Return the details that are lost."""
-        return tuple(self.missing)
-
 
 class StoredReply(MissingReply):
     """Storage and summary together."""
 
     present: bool
     faithful: bool
-
-    @property
-    def passed(self) -> bool:
-        """Return whether the fact is stored faithfully."""
-        return self.present and self.faithful
-
-    @property
-    def found(self) -> bool:
-        """Return whether the fact is stored in any state."""
-        return self.present
+    decides = ("present", "faithful")
 
 
 class StateReply(StoredReply):
@@ -89,33 +72,21 @@ class PresentReply(EntriesReply):
     """Storage alone (`paper`)."""
 
     present: bool
-
-    @property
-    def passed(self) -> bool:
-        """Return whether the fact is stored."""
-        return self.present
+    decides = ("present",)
 
 
 class FaithfulReply(MissingReply):
     """Summary alone (`paper`, and the part of an essay that one question needs)."""
 
     faithful: bool
-
-    @property
-    def passed(self) -> bool:
-        """Return whether the fact is stored faithfully."""
-        return self.faithful
+    decides = ("faithful",)
 
 
 class RetrievedReply(MissingReply):
     """Retrieval."""
 
     recoverable: bool
-
-    @property
-    def passed(self) -> bool:
-        """Return whether the fact can be recovered from the memories shown."""
-        return self.recoverable
+    decides = ("recoverable",)
 
 
 class LabelledRetrieval(RetrievedReply):
