@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.core import UNSURE, Fact, Listing, Memory, Question, Reply, StageResult
 
@@ -31,18 +31,15 @@ class CascadeJudge:
 
     async def storage(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store."""
-        result = await self._looked(lambda: self._offline.storage(evidence, store))
-        return result if self._is_decided(result) else await self._model.storage(evidence, store)
+        return await self._judged("storage", evidence, store)
 
     async def summary(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
-        result = await self._looked(lambda: self._offline.summary(evidence, store))
-        return result if self._is_decided(result) else await self._model.summary(evidence, store)
+        return await self._judged("summary", evidence, store)
 
     async def retrieval(self, evidence: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown."""
-        result = await self._looked(lambda: self._offline.retrieval(evidence, question, shown))
-        return result if self._is_decided(result) else await self._model.retrieval(evidence, question, shown)
+        return await self._judged("retrieval", evidence, question, shown)
 
     async def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge whether the reply uses the facts correctly, or chooses the right option letter."""
@@ -59,16 +56,16 @@ class CascadeJudge:
     async def warm(self, listing: Listing) -> None:
         """Do nothing, because a store that the offline judge is sure about is never sent to the model."""
 
-    async def _looked(self, look: Callable[[], StageResult]) -> StageResult:
-        """Let the offline judge look, once each time the event loop goes round, so that calls are sent and read in between."""
+    async def _judged(self, stage: str, *args: Any) -> StageResult:
+        """Let the offline judge decide; ask the model if it is not sure.
+
+        It looks once each time the event loop goes round, so that calls are sent and read in between.
+        """
         async with self._turn:
             await asyncio.sleep(0)
-            return look()
-
-    def _is_decided(self, result: StageResult) -> bool:
-        return (
-            result.outcome in ("passed", "failed")
-            and not result.estimated
-            and result.confidence is not None
-            and result.confidence >= self._sure
-        )
+            result: StageResult = getattr(self._offline, stage)(*args)
+        is_decided = result.outcome in ("passed", "failed") and not result.estimated
+        if is_decided and result.confidence is not None and result.confidence >= self._sure:
+            return result
+        asked: StageResult = await getattr(self._model, stage)(*args)
+        return asked

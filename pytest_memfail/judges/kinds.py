@@ -19,6 +19,7 @@ from pytest_memfail.core import (
     Reply,
     StageResult,
 )
+from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 
 
 class SuiteKinds:
@@ -42,10 +43,6 @@ class SuiteKinds:
             raise JudgeError(_unknown("question", question.kind, self.answers))
         return kind
 
-    def has_finder(self, evidence: Fact) -> bool:
-        """Return whether the kind of this evidence is found by a function of the suite."""
-        return (kind := self.kinds.get(evidence.kind)) is not None and kind.find is not None
-
     def offline(self, evidence: Fact, stage: str, result: StageResult, *, is_empty: bool) -> StageResult:
         """Return a result of the offline judge with what it is worth; of no memories at all it is certain."""
         kind = self.kinds.get(evidence.kind)
@@ -63,21 +60,28 @@ class SuiteKinds:
             return result
         return replace(result, label=kind.unfaithful)
 
-    def storage(self, evidence: Fact, store: Listing) -> StageResult:
-        """Judge storage by the kind's finder."""
-        found = self._of_store(evidence, store)
-        reason = found.reason if found.faithful or not found.present else "some version of it is stored"
-        return _result(found, evidence, reason, passed=found.present)
-
-    def summary(self, evidence: Fact, store: Listing) -> StageResult:
-        """Judge the summary by the kind's finder."""
-        found = self._of_store(evidence, store)
+    def of_store(self, evidence: Fact, stage: str, store: Listing) -> StageResult | None:
+        """Judge storage or summary by the kind's finder; None if it has none."""
+        kind = self.kinds.get(evidence.kind)
+        if kind is None or kind.find is None:
+            return None
+        self._judged[evidence] = store
+        known = self._found.setdefault(store, {})
+        if evidence not in known:
+            known[evidence] = kind.find(evidence, [memory.text for memory in store.memories])
+        found = known[evidence]
+        if stage == "storage":
+            reason = found.reason if found.faithful or not found.present else "some version of it is stored"
+            return _result(found, evidence, reason, passed=found.present)
         return _result(found, evidence, found.reason, passed=found.present and found.faithful)
 
-    def retrieval(self, evidence: Fact, shown: Sequence[Memory]) -> StageResult:
-        """Judge retrieval by the kind's finder."""
+    def of_shown(self, evidence: Fact, shown: Sequence[Memory]) -> StageResult | None:
+        """Judge retrieval by the kind's finder; None if it has none."""
+        kind = self.kinds.get(evidence.kind)
+        if kind is None or kind.find is None:
+            return None
         ranks = self._in_store_order(evidence, shown)
-        found = self._find(evidence, [shown[rank] for rank in ranks])
+        found = kind.find(evidence, [shown[rank].text for rank in ranks])
         found = replace(found, entries=tuple(ranks[entry] for entry in found.entries))
         return _result(found, evidence, found.reason, passed=found.present and found.faithful)
 
@@ -93,27 +97,19 @@ class SuiteKinds:
         last = len(listing.memories)
         return sorted(range(len(shown)), key=lambda rank: place.get((shown[rank].id, shown[rank].text), last + rank))
 
-    def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply) -> StageResult | None:
-        """Return the grade of a reply; None if only a model can tell."""
+    def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult | None:
+        """Return the grade of a reply, ungraded without one; None if only a model can tell."""
+        if reply is None:
+            return NO_REPLY
         kind = self.answers.get(question.kind)
-        return None if kind is None or kind.grade is None else kind.grade(question, evidence, reply.text)
+        if kind is not None and kind.grade is not None and (graded := kind.grade(question, evidence, reply.text)):
+            return graded
+        return judge_letter(question, reply) if question.answer_format == "letter" else None
 
     def settles(self, question: Question) -> bool:
         """Return whether a reply is always graded without a model, and so whatever became of the facts."""
         kind = self.answers.get(question.kind)
         return question.answer_format == "letter" or (kind is not None and kind.settles)
-
-    def _of_store(self, evidence: Fact, store: Listing) -> Found:
-        self._judged[evidence] = store
-        known = self._found.setdefault(store, {})
-        if evidence not in known:
-            known[evidence] = self._find(evidence, store.memories)
-        return known[evidence]
-
-    def _find(self, evidence: Fact, memories: Sequence[Memory]) -> Found:
-        find = self.kinds[evidence.kind].find
-        assert find is not None
-        return find(evidence, [memory.text for memory in memories])
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:

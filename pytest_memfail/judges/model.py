@@ -24,7 +24,6 @@ from pytest_memfail.core import (
 from pytest_memfail.judges import prompts
 from pytest_memfail.judges.examiner import FIRST_ENTRIES, Check, Examiner, numbered
 from pytest_memfail.judges.kinds import SuiteKinds
-from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 from pytest_memfail.judges.plain import is_said, opposite, stated_at
 from pytest_memfail.judges.prompts import Protocol
 from pytest_memfail.judges.replies import (
@@ -149,12 +148,9 @@ class ModelJudge:
         """Judge whether the reply uses the facts correctly (invocation, abstention), or chooses the right option
         letter.
         """
-        if reply is None:
-            return NO_REPLY
         if (graded := self._suite_kinds.answer(question, evidence, reply)) is not None:
             return graded
-        if question.answer_format == "letter":
-            return judge_letter(question, reply)
+        assert reply is not None
         kind = self._suite_kinds.answer_kind(question)
         if kind.ask is not None:
             return await kind.ask(self._examiner.about_material, question, evidence, reply.text)

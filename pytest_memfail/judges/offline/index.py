@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.readable import Words, words_of
@@ -79,7 +79,7 @@ class Index:
                     self._shadows[key].append(at)
         self._kinds: dict[str, list[str]] | None = None
         self._kept: dict[str, dict[int, float]] = {}
-        self.cache: dict[object, object] = {}
+        self.cache: dict[object, Any] = {}
         """Results by claim, for the judge."""
 
     def candidates(self, reading: Reading) -> list[Candidate]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -25,7 +24,6 @@ from pytest_memfail.core import (
     counted,
 )
 from pytest_memfail.judges.kinds import SuiteKinds
-from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, quoted, reason_for, strongest_lines
 from pytest_memfail.judges.offline.features import features_of
 from pytest_memfail.judges.offline.index import Candidate, Index
@@ -69,6 +67,21 @@ class Finding:
     label: str | None = None
     is_vacuous: bool = False
 
+    def result(self, confidence: float, reason: str | None = None, *, passed: bool) -> StageResult:
+        """Return the result of a stage; ungraded for a claim or memories that cannot be read."""
+        if self.name == "unread":
+            return StageResult("ungraded", f"{self.reason}: give --memfail-judge a model", label=UNREAD)
+        return StageResult(
+            "passed" if passed else "failed",
+            reason or self.reason,
+            self.entries,
+            self.found,
+            () if passed else self.missing,
+            confidence=round(max(0.0, min(1.0, confidence)), 4),
+            label=None if passed else self.label,
+            vacuous=passed and self.is_vacuous,
+        )
+
 
 class OfflineJudge:
     """Judges storage, summary, retrieval and option letters: offline, deterministic, in milliseconds.
@@ -103,79 +116,59 @@ class OfflineJudge:
         self.identity = f"offline {self._model.fingerprint}"
         """Name and weights, for records and baselines."""
         self._stores: WeakKeyDictionary[Listing, Index] = WeakKeyDictionary()
-        self._shown: OrderedDict[tuple[tuple[str, ...], tuple[str | None, ...]], Index] = OrderedDict()
+        self._index_of_shown = lru_cache(maxsize=SHOWN_KEPT)(Index)
 
     def storage(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store (paper, section 3.2, permissive)."""
-        result = self._storage(evidence, store)
-        return self._suite_kinds.offline(evidence, "storage", result, is_empty=not store.memories)
-
-    def _storage(self, evidence: Fact, store: Listing) -> StageResult:
-        if self._suite_kinds.has_finder(evidence):
-            return self._suite_kinds.storage(evidence, store)
-        finding = self._of_store(evidence, store)
-        absent = finding.believed.absent
-        if finding.name == "unread":
-            return _ungraded(finding)
-        if finding.name == "absent":
-            return _result(finding, "failed", absent)
-        reason = finding.reason if finding.name == "kept" else "some version of it is stored"
-        return _result(finding, "passed", 1 - absent, reason)
+        return self._of_store("storage", evidence, store)
 
     def summary(self, evidence: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
-        result = self._summary(evidence, store)
-        return self._suite_kinds.offline(evidence, "summary", result, is_empty=not store.memories)
+        return self._of_store("summary", evidence, store)
 
-    def _summary(self, evidence: Fact, store: Listing) -> StageResult:
-        if self._suite_kinds.has_finder(evidence):
-            return self._suite_kinds.summary(evidence, store)
-        finding = self._of_store(evidence, store)
-        if finding.name == "kept":
-            return _result(finding, "passed", finding.believed.kept)
-        if finding.name == "unread":
-            return _ungraded(finding)
-        return _result(finding, "failed", finding.believed.damaged)
+    def _of_store(self, stage: str, evidence: Fact, store: Listing) -> StageResult:
+        if (result := self._suite_kinds.of_store(evidence, stage, store)) is None:
+            finding = self._found_in(self._claim(evidence), store)
+            is_kept, believed = finding.name == "kept", finding.believed
+            if stage == "summary":
+                result = finding.result(believed.kept if is_kept else believed.damaged, passed=is_kept)
+            elif finding.name == "absent":
+                result = finding.result(believed.absent, passed=False)
+            else:
+                reason = None if is_kept else "some version of it is stored"
+                result = finding.result(1 - believed.absent, reason, passed=True)
+        return self._suite_kinds.offline(evidence, stage, result, is_empty=not store.memories)
 
     def retrieval(
         self,
         evidence: Fact,
-        question: Question,  # noqa: ARG002 - the protocol's; what is needed of a fact is in the evidence
+        question: Question,  # noqa: ARG002 - the protocol's; what is needed of a fact is in its claim
         shown: Sequence[Memory],
     ) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown alone."""
-        result = self._retrieval(evidence, shown)
+        result = self._suite_kinds.of_shown(evidence, shown) or self._retrieval(self._claim(evidence), shown)
         return self._suite_kinds.offline(evidence, "retrieval", result, is_empty=not shown)
 
-    def _retrieval(self, evidence: Fact, shown: Sequence[Memory]) -> StageResult:
-        if self._suite_kinds.has_finder(evidence):
-            return self._suite_kinds.retrieval(evidence, shown)
-        claim = self._claim(evidence)
+    def _retrieval(self, claim: Claim, shown: Sequence[Memory]) -> StageResult:
         if not shown and not claim.has_ended:
             return StageResult("failed", "no memory was shown", confidence=1.0)
         texts = tuple(memory.text for memory in shown)
-        index = self._index_of(texts, tuple(memory.timestamp for memory in shown))
+        index = self._index_of_shown(texts, tuple(memory.timestamp for memory in shown))
         store = self._shown_from(claim, index)
         finding = self._find(claim, index, store, is_shown=True)
         if finding.name == "kept":
-            return _result(finding, "passed", finding.believed.kept)
+            return finding.result(finding.believed.kept, passed=True)
         if store is not None and (support := _support(claim, store, texts)) is not None:
             places, confidence = support
             return StageResult(
                 "passed", "the entries that store it were shown", places, finding.found, confidence=confidence
             )
-        if finding.name == "unread":
-            return _ungraded(finding)
-        return _result(finding, "failed", 1 - finding.believed.kept)
+        return finding.result(1 - finding.believed.kept, passed=False)
 
     def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge the option letter, or by the suite's grader; other free text stays ungraded (paper, section 4)."""
-        if reply is None:
-            return NO_REPLY
         if (graded := self._suite_kinds.answer(question, evidence, reply)) is not None:
             return graded
-        if question.answer_format == "letter":
-            return judge_letter(question, reply)
         kind = self._suite_kinds.answers.get(question.kind)
         what = "this answer" if kind is not None and kind.grade is not None else "free text"
         return StageResult("ungraded", f"the offline judge cannot judge {what}: give --memfail-judge a model")
@@ -205,12 +198,11 @@ class OfflineJudge:
 
     # -- finding -----------------------------------------------------------------------------------------------------
 
-    def _of_store(self, evidence: Fact, store: Listing) -> Finding:
+    def _found_in(self, claim: Claim, store: Listing) -> Finding:
         index = self._stores.get(store)
         if index is None:
             memories = store.memories
             index = self._stores[store] = Index([m.text for m in memories], [m.timestamp for m in memories])
-        claim = self._claim(evidence)
         return self._find(claim, index)
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
@@ -220,35 +212,24 @@ class OfflineJudge:
         ]
         return min(judged, key=lambda index: (len(index.texts), index.texts), default=None)
 
-    def _index_of(self, texts: tuple[str, ...], times: tuple[str | None, ...]) -> Index:
-        index = self._shown.get((texts, times))
-        if index is None:
-            index = self._shown[texts, times] = Index(texts, times)
-            if len(self._shown) > SHOWN_KEPT:
-                self._shown.popitem(last=False)
-        self._shown.move_to_end((texts, times))
-        return index
-
     def _find(self, claim: Claim, index: Index, store: Index | None = None, *, is_shown: bool = False) -> Finding:
-        known = index.cache.get((claim, is_shown, store))
+        known: Finding | None = index.cache.get((claim, is_shown, store))
         if known is None:
-            match = Match(
-                read_claim(claim), index, is_shown=is_shown, store=None if store is None else _matched(claim, store)
+            of_store = None if store is None else _matched(claim, store)
+            match = (
+                Match(read_claim(claim), index, is_shown=True, store=of_store) if is_shown else _matched(claim, index)
             )
-            if not is_shown:
-                index.cache[claim, "match"] = match
-            known = index.cache[claim, is_shown, store] = self._look(claim, match)
-        assert isinstance(known, Finding)
+            known = index.cache[claim, is_shown, store] = self._look(match)
         return known
 
-    def _look(self, claim: Claim, match: Match) -> Finding:
+    def _look(self, match: Match) -> Finding:
         """Look for what stands word for word if the model does not find the claim, or cannot read it."""
-        reading, index, foreign = match.reading, match.index, is_foreign(claim)
-        finding = None if foreign and index.statements else self._decide(claim, match)
+        reading, index, foreign = match.reading, match.index, is_foreign(match.reading.claim)
+        finding = None if foreign and index.statements else self._decide(match)
         if finding is not None and (not index.statements or (finding.name == "kept" and not finding.is_vacuous)):
             return finding
         entries = standing(reading, index, is_shown=match.is_shown)
-        if entries and (foreign or not _is_contradicted(claim, match)):
+        if entries and (foreign or not _is_contradicted(match)):
             reason = f"found word for word in {quoted(index.texts[entries[0]])}"
             return Finding("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason, entries)
         if finding is None:
@@ -258,8 +239,8 @@ class OfflineJudge:
             return Finding("unread", UNKNOWN, f"the offline judge reads English only, not {some}")
         return finding
 
-    def _decide(self, claim: Claim, match: Match) -> Finding:
-        reading, is_shown = match.reading, match.is_shown
+    def _decide(self, match: Match) -> Finding:
+        reading, claim, is_shown = match.reading, match.reading.claim, match.is_shown
         stated = _stated_value(match)
         if match.best is None:
             if claim.has_ended:
@@ -302,8 +283,8 @@ def _support(claim: Claim, store: Index, shown: tuple[str, ...]) -> tuple[tuple[
 
     Returns None for states that replace one another, because other memories shown may contradict.
     """
-    finding = store.cache.get((claim, False, None))
-    if not isinstance(finding, Finding) or finding.name != "kept" or not finding.entries or claim.replaced:
+    finding: Finding | None = store.cache.get((claim, False, None))
+    if finding is None or finding.name != "kept" or not finding.entries or claim.replaced:
         return None
     texts = [store.texts[at] for at in finding.entries]
     if not all(text in shown for text in texts):
@@ -313,10 +294,9 @@ def _support(claim: Claim, store: Index, shown: tuple[str, ...]) -> tuple[tuple[
 
 def _matched(claim: Claim, store: Index) -> Match:
     """Return the claim matched against the store, as computed before."""
-    known = store.cache.get((claim, "match"))
+    known: Match | None = store.cache.get((claim, "match"))
     if known is None:
         known = store.cache[claim, "match"] = Match(read_claim(claim), store)
-    assert isinstance(known, Match)
     return known
 
 
@@ -329,26 +309,6 @@ def _published(claim: Claim) -> Claim:
 def _is_whole_rule(claim: Claim) -> bool:
     """Return whether one statement has both a behavior and its condition: the paper then requires them together."""
     return not claim.is_composed and bool(claim.texts("condition"))
-
-
-def _result(
-    finding: Finding, outcome: Literal["passed", "failed"], confidence: float, reason: str | None = None
-) -> StageResult:
-    passed = outcome == "passed"
-    return StageResult(
-        outcome,
-        finding.reason if reason is None else reason,
-        finding.entries,
-        finding.found,
-        () if passed else finding.missing,
-        confidence=round(max(0.0, min(1.0, confidence)), 4),
-        label=None if passed else finding.label,
-        vacuous=passed and finding.is_vacuous,
-    )
-
-
-def _ungraded(finding: Finding) -> StageResult:
-    return StageResult("ungraded", f"{finding.reason}: give --memfail-judge a model", label=UNREAD)
 
 
 def _needs(claim: Claim) -> tuple[str, ...]:
@@ -372,8 +332,7 @@ def _verbatim(match: Match) -> tuple[int, ...] | None:
     few words.
     """
     reading, index = match.reading, match.index
-    claim = reading.claim
-    if not reading.said or (claim.has_ended and not claim.source):
+    if not reading.said:
         return None
     entries: list[int] = []
     last = -1
@@ -386,7 +345,7 @@ def _verbatim(match: Match) -> tuple[int, ...] | None:
             return None
         entries.append(index.entries[own[0]])
         last = max(last, own[-1])
-    if claim.replaced and _stated_later(match, last):
+    if reading.claim.replaced and _stated_later(match, last):
         return None
     return tuple(dict.fromkeys(entries))
 
@@ -397,9 +356,11 @@ def _contradicts(words: str, candidate: Candidate) -> bool:
     return words not in other and candidate.owner >= 0.75 and is_near_copy(words.split(), other.split(), CONTRADICTS)
 
 
-def _is_contradicted(claim: Claim, match: Match) -> bool:
+def _is_contradicted(match: Match) -> bool:
     """Return whether a statement of the owner differs from the claim's own words in only a few."""
-    said = (sentence.words for part in claim.parts if not part.wordings for sentence in read_entry(part.text))
+    said = (
+        sentence.words for part in match.reading.claim.parts if not part.wordings for sentence in read_entry(part.text)
+    )
     return any(_contradicts(words, candidate) for words in said for candidate in match.candidates)
 
 

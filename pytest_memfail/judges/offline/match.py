@@ -51,11 +51,6 @@ class Match:
         places = range(first, min(len(entries), at + reach + 1))
         return [place for place in places if entries[place] == self.best.entry]
 
-    @property
-    def entry_places(self) -> list[int]:
-        """Return the positions of the statements in the best one's entry."""
-        return self._around(ENTRY)
-
     @cached_property
     def local(self) -> dict[str, float]:
         """Return what the best statement and its neighbours keep of the claim's keys."""
