@@ -26,52 +26,31 @@ _MEASURES: Final[dict[str, dict[str, float]]] = {
 }  # fmt: skip
 UNITS: Final = {word: (factor, unit) for unit, words in _MEASURES.items() for word, factor in words.items()}
 CURRENCY: Final = frozenset("£€$")
-AT_LEAST: Final = tuple(
-    phrase.strip()
-    for phrase in """
-    at least, more than, over, above, no fewer than, no less than, exceed, exceeds, minimum of, min, from,
-    past, after, beyond, upwards of, longer than, higher than, greater than, since
-    """.split(",")
+
+
+def _phrases(text: str) -> tuple[str, ...]:
+    return tuple(phrase.strip() for phrase in text.split(","))
+
+
+AT_LEAST: Final = _phrases(
+    "at least, more than, over, above, no fewer than, no less than, exceed, exceeds, minimum of, min, from, past, after, beyond, "
+    "upwards of, longer than, higher than, greater than, since, not before, not until, not below, not under, no earlier than, >, ≥"
 )
-AT_MOST: Final = tuple(
-    phrase.strip()
-    for phrase in """
-    at most, less than, fewer than, under, below, up to, no more than, not more than, maximum of, max, within,
-    before, until, by, no later than, shorter than, lower than, beneath, till
-    """.split(",")
+AT_MOST: Final = _phrases(
+    "at most, less than, fewer than, under, below, up to, no more than, not more than, maximum of, max, within, before, until, by, "
+    "no later than, shorter than, lower than, beneath, till, not after, not above, not over, <, ≤"
 )
-BEHIND_LEAST: Final = tuple(
-    phrase.strip()
-    for phrase in """
-    or more, or above, or higher, or over, or longer, or later, or warmer, upwards, plus, onwards
-    """.split(",")
+BEHIND_LEAST: Final = _phrases(
+    "or more, or above, or higher, or over, or longer, or later, or warmer, upwards, plus, onwards"
 )
-BEHIND_MOST: Final = tuple(
-    phrase.strip()
-    for phrase in """
-    or less, or fewer, or below, or under, or lower, or earlier, or colder, or shorter, max, maximum
-    """.split(",")
+BEHIND_MOST: Final = _phrases(
+    "or less, or fewer, or below, or under, or lower, or earlier, or colder, or shorter, max, maximum"
 )
-SIDES: Final = {
-    **dict.fromkeys(AT_LEAST, 1),
-    **dict.fromkeys(AT_MOST, -1),
-    "no more than": -1,
-    "not more than": -1,
-    "no less than": 1,
-    "not before": 1,
-    "not until": 1,
-    "not after": -1,
-    "not above": -1,
-    "not over": -1,
-    "not below": 1,
-    "not under": 1,
-    "no earlier than": 1,
-    ">": 1,
-    "<": -1,
-    "≥": 1,
-    "≤": -1,
-}
+SIDES: Final = {**dict.fromkeys(AT_LEAST, 1), **dict.fromkeys(AT_MOST, -1)}
+FROM_HOUR: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
+HALVES: Final = {"am": "am", "pm": "pm", "a m": "am", "p m": "pm", "o'clock": "o'clock"}
 TIME: Final = re.compile(r"(\d{1,2})[:.](\d\d)")
+AND_HALF: Final = "and a half"
 TOLERANCE: Final = 0.02
 
 
@@ -125,7 +104,7 @@ def quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...]:
             at += 1
             continue
         value, unit, end = read
-        if _lower(tokens, at - 1) == "minus" or text[max(0, tokens[at].start - 2) : tokens[at].start] in (" -", "-"):
+        if _phrase(tokens, at - 1) == "minus" or text[max(0, tokens[at].start - 2) : tokens[at].start] in (" -", "-"):
             value = -value
         surface = text[tokens[at].start : tokens[end - 1].end]
         found.append(Quantity(value, unit, _side(tokens, at, end, text), at, surface))
@@ -134,69 +113,44 @@ def quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...]:
 
 
 def _read(tokens: Sequence[Token], at: int) -> tuple[float, str, int] | None:
-    token = tokens[at]
-    lower = token.lower
-    if lower in ("noon", "midday"):
-        return 720.0, CLOCK, at + 1
-    if lower == "midnight":
-        return 0.0, CLOCK, at + 1
-    if lower == "half" and _lower(tokens, at + 1) == "past" and (hour := _number(tokens, at + 2)) is not None:
-        return hour * 60 + 30.0, HALF_CLOCK, at + 3
-    if (
-        lower == "quarter"
-        and _lower(tokens, at + 1) in ("past", "to")
-        and (hour := _number(tokens, at + 2)) is not None
-    ):
-        return hour * 60 + (15.0 if _lower(tokens, at + 1) == "past" else -15.0), HALF_CLOCK, at + 3
-    if lower == "half" and _lower(tokens, at + 1) in ("an", "a") and (unit := UNITS.get(_lower(tokens, at + 2))):
+    """Return the value and unit of the quantity that starts here, and where it ends; None if none starts here."""
+    lower, two = tokens[at].lower, _phrase(tokens, at, 2)
+    if lower in ("noon", "midday", "midnight"):
+        return 0.0 if lower == "midnight" else 720.0, CLOCK, at + 1
+    if two in FROM_HOUR and (hour := _number(tokens, at + 2)) is not None:
+        return hour * 60 + float(FROM_HOUR[two]), HALF_CLOCK, at + 3
+    if two in ("half an", "half a") and (unit := UNITS.get(_phrase(tokens, at + 2))):
         return unit[0] / 2, unit[1], at + 3
     if lower in ("fortnight", "fortnightly"):
         return 20160.0, "time", at + 1
-    if token.is_name:
-        return None
-    value = _number(tokens, at)
-    if value is None:
+    if tokens[at].is_name or (value := _number(tokens, at)) is None:
         return None
     end = at + 1
-    if (
-        value in range(20, 100, 10)
-        and lower.isalpha()
-        and (ones := _number(tokens, end))
-        and ones < 10
-        and tokens[end].lower.isalpha()
-    ):
+    is_tens = value in range(20, 100, 10) and lower.isalpha()
+    if is_tens and (ones := _number(tokens, end)) and ones < 10 and tokens[end].lower.isalpha():
         value, end = value + ones, end + 1
-    while _lower(tokens, end) in ("hundred", "thousand", "million"):
+    while _phrase(tokens, end) in ("hundred", "thousand", "million"):
         value, end = value * NUMBERS[tokens[end].lower], end + 1
-        if _lower(tokens, end) == "and" and (rest := _number(tokens, end + 1)) and rest < value:
+        if _phrase(tokens, end) == "and" and (rest := _number(tokens, end + 1)) and rest < value:
             value, end = value + rest, end + 2
-    if (time := TIME.fullmatch(lower)) and (":" in lower or _lower(tokens, end) in ("am", "pm")):
-        return _clock(
-            int(time[1]) * 60 + int(time[2]), _lower(tokens, end), end, int(time[1]) > 12 or time[1][0] == "0"
-        )
-    if (half := _lower(tokens, end)) in ("am", "pm", "o'clock") or (
-        half in ("a", "p") and _lower(tokens, end + 1) == "m"
-    ):
-        half = {"a": "am", "p": "pm"}.get(half, half)
-        return _clock(value * 60, half, end + (tokens[end].lower in ("a", "p")), False)
+    if (time := TIME.fullmatch(lower)) and (":" in lower or _phrase(tokens, end) in ("am", "pm")):
+        is_sure = int(time[1]) > 12 or time[1][0] == "0"
+        return _clock(int(time[1]) * 60 + int(time[2]), _phrase(tokens, end), end, is_sure)
+    for words in (1, 2):
+        if half := HALVES.get(_phrase(tokens, end, words)):
+            return _clock(value * 60, half, end + words - 1, False)
     if at and tokens[at - 1].surface in CURRENCY:
         return value, "money", end
-    if _lower(tokens, end) == "and" and _lower(tokens, end + 1) == "a" and _lower(tokens, end + 2) == "half":
+    if _phrase(tokens, end, 3) == AND_HALF:
         value, end = value + 0.5, end + 3
-    following = tokens[end] if end < len(tokens) else None
-    if following is None:
+    if end == len(tokens):
         return value, "", end
+    following = tokens[end]
     unit = UNITS.get(following.lower) or UNITS.get(following.key)
-    if unit is None or (
-        following.lower in ("c", "f", "k", "m", "h", "l") and following.start > tokens[end - 1].end + 1
-    ):
+    is_apart = following.start > tokens[end - 1].end + 1
+    if unit is None or (following.lower in ("c", "f", "k", "m", "h", "l") and is_apart):
         return value, following.key if following.key.isalpha() else "", end
-    if (
-        unit[1] == "time"
-        and _lower(tokens, end + 1) == "and"
-        and _lower(tokens, end + 2) == "a"
-        and _lower(tokens, end + 3) == "half"
-    ):
+    if unit[1] == "time" and _phrase(tokens, end + 1, 3) == AND_HALF:
         return (value + 0.5) * unit[0], unit[1], end + 4
     return value * unit[0], unit[1], end + 1
 
@@ -214,8 +168,9 @@ def _clock(minutes: float, half: str, end: int, is_sure: bool) -> tuple[float, s
     )
 
 
-def _lower(tokens: Sequence[Token], at: int) -> str:
-    return tokens[at].lower if 0 <= at < len(tokens) else ""
+def _phrase(tokens: Sequence[Token], at: int, length: int = 1) -> str:
+    """Return the lower-case words from a place on; empty outside the text."""
+    return " ".join(token.lower for token in tokens[at : at + length]) if at >= 0 else ""
 
 
 def _number(tokens: Sequence[Token], at: int) -> float | None:
@@ -223,7 +178,7 @@ def _number(tokens: Sequence[Token], at: int) -> float | None:
         return None
     lower = tokens[at].lower
     if lower in NUMBERS:
-        if lower == "second" and _lower(tokens, at - 1) not in ("the", "every", "each", "her", "his", "their", "my"):
+        if lower == "second" and _phrase(tokens, at - 1) not in ("the", "every", "each", "her", "his", "their", "my"):
             return None
         return float(NUMBERS[lower])
     key = tokens[at].key

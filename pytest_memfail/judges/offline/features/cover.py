@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.match import Match, coverage
@@ -57,59 +58,56 @@ NAMES = {
 
 def compute(match: Match) -> dict[str, float]:
     """Return the features of this group by name."""
-    reading = match.reading
-    found: dict[str, float] = {"found": float(match.best is not None)}
-    views = {"best": match.held, "local": match.local, "entry": match.entry, "union": match.union}
+    reading, best, second, held, union = match.reading, match.best, match.second, match.held, match.union
+    found: dict[str, float] = {"found": float(best is not None)}
+    views = {"best": held, "local": match.local, "entry": match.entry, "union": union}
     for name, keys in (("core", reading.core), ("context", reading.context), ("said", reading.said_keys)):
-        for view, held in views.items():
-            found[f"{name}_{view}"] = coverage(keys, held)
-        held = match.held
-        nears = [(held.get(key, 0.0), lexicon.weight(key)) for key in keys]
-        total = sum(w for _, w in nears) or 1.0
-        found[f"{name}_exact"] = sum(w for near, w in nears if near == 1.0) / total if nears else 1.0
-        found[f"{name}_firm"] = sum(w for near, w in nears if near >= lexicon.CLOSE) / total if nears else 1.0
-        firm = sum(lexicon.weight(key) for key in keys if match.union.get(key, 0.0) >= lexicon.CLOSE)
-        found[f"{name}_firm_union"] = firm / total if nears else 1.0
-        found[f"{name}_least"] = min((near for near, _ in nears), default=1.0)
-        lost = sorted((w * (1 - near) for near, w in nears), reverse=True)
-        found[f"{name}_lost"] = lost[0] if lost else 0.0
-        found[f"{name}_lost2"] = lost[1] if len(lost) > 1 else 0.0
-        found[f"{name}_lost_union"] = max(
-            (lexicon.weight(k) * (1 - match.union.get(k, 0.0)) for k in keys), default=0.0
-        )
-        found[f"{name}_count_lost"] = float(sum(near < 0.5 for near, _ in nears))
-        found[f"{name}_broader"] = float(sum(near == lexicon.BROADER for near, _ in nears))
+        for view, kept in views.items():
+            found[f"{name}_{view}"] = coverage(keys, kept)
+        nears = [held.get(key, 0.0) for key in keys]
+        found[f"{name}_exact"] = _firm(keys, held, 1.0)
+        found[f"{name}_firm"] = _firm(keys, held, lexicon.CLOSE)
+        found[f"{name}_firm_union"] = _firm(keys, union, lexicon.CLOSE)
+        found[f"{name}_least"] = min(nears, default=1.0)
+        losses = sorted((_loss(key, held) for key in keys), reverse=True)
+        found[f"{name}_lost"], found[f"{name}_lost2"] = [*losses, 0.0, 0.0][:2]
+        found[f"{name}_lost_union"] = max((_loss(key, union) for key in keys), default=0.0)
+        found[f"{name}_count_lost"] = float(sum(near < 0.5 for near in nears))
+        found[f"{name}_broader"] = float(sum(near == lexicon.BROADER for near in nears))
         for sort in _SORTS:
-            found[f"{name}_{sort}_lost"] = found[f"{name}_{sort}_gone"] = 0.0
-        for key in keys:
-            sort = _sort(key)
-            if sort:
-                weight = lexicon.weight(key)
-                for kind, near_by in (("lost", held), ("gone", match.union)):
-                    found[f"{name}_{sort}_{kind}"] = max(
-                        found[f"{name}_{sort}_{kind}"], weight * (1 - near_by.get(key, 0.0))
-                    )
+            own = [key for key in keys if _sort(key) == sort]
+            found[f"{name}_{sort}_lost"] = max((_loss(key, held) for key in own), default=0.0)
+            found[f"{name}_{sort}_gone"] = max((_loss(key, union) for key in own), default=0.0)
     for sort in _SORTS:
         found[f"new_{sort}"] = max((lexicon.weight(key) for key in match.new_keys if _sort(key) == sort), default=0.0)
-    best, second = match.best, match.second
     found["best_score"] = best.score if best else 0.0
     found["second_score"] = second.score if second else 0.0
     found["score_lead"] = found["best_score"] - found["second_score"]
-    found["core_most"] = max((coverage(reading.core, c.held) for c in match.candidates), default=0.0)
+    shares = [(candidate, coverage(reading.core, candidate.held)) for candidate in match.candidates]
+    found["core_most"] = max((share for _, share in shares), default=0.0)
     found["context_most"] = max((coverage(reading.context, c.held) for c in match.candidates), default=0.0)
     found["both_least"] = min(found["core_best"], found["context_best"])
     found["both_union"] = min(found["core_union"], found["context_union"])
-    others = (c for c in match.candidates if best and c.entry != best.entry)
-    found["core_apart"] = max((coverage(reading.core, c.held) for c in others), default=0.0)
-    found["is_tags"] = float(best.statement.is_tags) if best else 0.0
+    found["core_apart"] = max((share for c, share in shares if best and c.entry != best.entry), default=0.0)
+    found["is_tags"] = float(best is not None and best.statement.is_tags)
     found["best_keys"] = float(len(best.statement.keys)) if best else 0.0
     found["entry_size"] = float(len(match.entry_statements))
-    for name, held in (("", match.held), ("_union", match.union)):
-        found[f"core_first{name}"] = held.get(reading.core[0], 0.0) if reading.core else 1.0
-        found[f"core_last{name}"] = held.get(reading.core[-1], 0.0) if reading.core else 1.0
+    for suffix, kept in (("", held), ("_union", union)):
+        for place, at in (("first", 0), ("last", -1)):
+            found[f"core_{place}{suffix}"] = kept.get(reading.core[at], 0.0) if reading.core else 1.0
     found["crowd"] = min(1.0, max(0.0, math.log10(max(1, len(match.index.texts)) / CROWD)))
     found["phrase_run"] = _run(match)
     return found
+
+
+def _firm(keys: Sequence[str], held: Mapping[str, float], least: float) -> float:
+    """Return the weighted share of the keys that are kept at least so well; 1 without keys."""
+    total = sum(map(lexicon.weight, keys)) or 1.0
+    return sum(lexicon.weight(key) for key in keys if held.get(key, 0.0) >= least) / total if keys else 1.0
+
+
+def _loss(key: str, held: Mapping[str, float]) -> float:
+    return lexicon.weight(key) * (1 - held.get(key, 0.0))
 
 
 def _sort(key: str) -> str:

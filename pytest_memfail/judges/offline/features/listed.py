@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from pytest_memfail.judges.offline.english import plain
@@ -9,6 +10,8 @@ from pytest_memfail.judges.offline.index import Index
 from pytest_memfail.judges.offline.match import Match, coverage
 from pytest_memfail.judges.offline.reading import keys_of
 
+LONG = 2000
+"""From so many statements on, only the best one stands for its entry."""
 MISSING = -1.0
 """Value of these features if the row lists nothing."""
 NAMES = {
@@ -30,47 +33,36 @@ def compute(match: Match) -> dict[str, float]:
     if not listed or match.best is None:
         return found
     index = match.index
-    entry_text = plain(index.texts[match.best.entry]).casefold()
-    best_text = match.best.statement.text.casefold()
-    entry_places = (
-        {at for at, e in enumerate(index.entries) if e == match.best.entry}
-        if len(index.entries) < 2000
-        else {match.best.at}
-    )
-    union_places = {c.at for c in match.together}
-    union_text = " ".join(c.statement.text.casefold() for c in match.together)
-    kept: dict[str, list[float]] = {"entry": [], "best": [], "union": []}
-    literal = 0
-    roles = []
-    vaguer = 0.0
-    for part in listed:
-        in_entry = in_best = in_union = 0.0
-        is_literal = False
-        for wording in part.wordings:
-            keys = _keys(wording)
-            in_words = _contains(wording, entry_text)
-            is_literal = is_literal or in_words
-            in_entry = max(in_entry, float(in_words), _share(keys, index, entry_places))
-            in_best = max(in_best, float(_contains(wording, best_text)), _share(keys, index, {match.best.at}))
-            in_union = max(in_union, float(_contains(wording, union_text)), _share(keys, index, union_places))
-        kept["entry"].append(in_entry)
-        kept["best"].append(in_best)
-        kept["union"].append(in_union)
-        roles.append(part.role)
-        literal += is_literal
-        for wording in part.vaguer:
-            keys = _keys(wording)
-            vaguer = max(vaguer, float(_contains(wording, best_text)), _share(keys, index, {match.best.at}))
-    found["listed_least"], found["listed_best"], found["listed_union"] = (
-        min(kept[v]) for v in ("entry", "best", "union")
-    )
-    found["listed_mean"] = sum(kept["entry"]) / len(listed)
-    core = [k for k, role in zip(kept["entry"], roles, strict=True) if role == "core"]
-    other = [k for k, role in zip(kept["entry"], roles, strict=True) if role != "core"]
-    found["listed_core"] = min(core) if core else MISSING
-    found["listed_context"] = min(other) if other else MISSING
+    best, places = match.best.at, enumerate(index.entries)
+    is_long = len(index.entries) >= LONG
+    views = {
+        "entry": (
+            plain(index.texts[match.best.entry]).casefold(),
+            {best} if is_long else {at for at, entry in places if entry == match.best.entry},
+        ),
+        "best": (match.best.statement.text.casefold(), {best}),
+        "union": (
+            " ".join(c.statement.text.casefold() for c in match.together),
+            {c.at for c in match.together},
+        ),
+    }
+
+    def kept(wordings: Iterable[str], view: str) -> float:
+        """Return how well the view keeps the best kept wording."""
+        text, places = views[view]
+        shares = (1.0 if _contains(one, text) else _share(_keys(one), index, places) for one in wordings)
+        return max(shares, default=0.0)
+
+    by_entry = [(part.role == "core", kept(part.wordings, "entry")) for part in listed]
+    found["listed_least"] = min(share for _, share in by_entry)
+    for view in ("best", "union"):
+        found[f"listed_{view}"] = min(kept(part.wordings, view) for part in listed)
+    found["listed_mean"] = sum(share for _, share in by_entry) / len(listed)
+    found["listed_core"] = min((share for is_core, share in by_entry if is_core), default=MISSING)
+    found["listed_context"] = min((share for is_core, share in by_entry if not is_core), default=MISSING)
+    literal = sum(any(_contains(one, views["entry"][0]) for one in part.wordings) for part in listed)
     found["listed_literal"] = literal / len(listed)
-    found["vaguer"] = vaguer
+    found["vaguer"] = max(kept(part.vaguer, "best") for part in listed)
     return found
 
 
