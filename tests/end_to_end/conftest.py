@@ -1,12 +1,10 @@
-"""Whole runs in processes of their own, as a user starts them."""
+"""Whole runs, as a user starts them: with workers in processes of their own, else in this one, which has all imported."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from whole_runs import run_pytest_in
 
 REPOSITORY = Path(__file__).parents[2]
 LEFT_OUT = tuple(f"-pno:{name}" for name in ("cacheprovider", "hypothesispytest", "anyio", "unraisableexception"))
@@ -53,16 +52,10 @@ def running_in(home: Path) -> Callable[..., Finished]:
         record = home / "record.jsonl"
         record.unlink(missing_ok=True)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "OPENAI_"))}
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", f"--memfail-record={record}", *LEFT_OUT, *arguments],
-            cwd=cwd or home,
-            env={**environment, **(env or {})},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        words = [f"--memfail-record={record}", *LEFT_OUT, *arguments]
+        code, output = run_pytest_in(cwd or home, words, {**environment, **(env or {})})
         lines = [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
-        return Finished(done.returncode, done.stdout + done.stderr, lines)
+        return Finished(code, output, lines)
 
     return run
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from whole_runs import in_this_process
 
+from pytest_memfail.cli import main
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_suite"
@@ -79,12 +79,8 @@ def repository(tmp_path: Path) -> Path:
 
 def memfail(folder: Path, *words: str, env: dict[str, str] | None = None) -> tuple[int, str]:
     """Exit code and output of the command; without `env` the suite is not installed."""
-    command = [sys.executable, "-m", "pytest_memfail.cli", *words]
-    done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode, done.stdout + done.stderr
+    code, output, errors = in_this_process(lambda: main([*words]), folder, {**os.environ, **(env or {})})
+    return code, output + errors
 
 
 def test_the_names_are_those_of_the_project_file() -> None:

@@ -19,13 +19,16 @@ TOYS = Path(__file__).parent / "toys.py"
 RUNS = ".pytest_cache/d/memfail/runs"
 RECORD = f"{RUNS}/*/record.jsonl"
 """The record of a run, as a pattern."""
-INI = """\
+LEFT_OUT = ("hypothesispytest", "anyio", "rerunfailures", "timeout", "doctest", "legacypath", "pastebin")
+"""Plugins that the runs of the tests do without: some import much at the start, and `rerunfailures` leaves a thread at the end."""
+NO_GARBAGE = ("-p", "no:unraisableexception")
+"""Garbage is not collected at the end of a run inside this process either; in others it takes a tenth of their time."""
+BARE_INI = f"""\
 [pytest]
-addopts = --strict-markers --strict-config -p no:hypothesispytest -p no:anyio
+addopts = --strict-markers --strict-config {" ".join(f"-p no:{name}" for name in LEFT_OUT)}
 filterwarnings = error
-memfail_data = data
-memfail_judge = script
 """
+INI = f"{BARE_INI}memfail_data = data\nmemfail_judge = script\n"
 
 COEXISTING = [f"ce-{i}" for i in range(1, 7)]
 LONG_HOP = [f"lh-{i}" for i in range(1, 5)]
@@ -138,6 +141,8 @@ ROWS = {
 
 both_ways = pytest.mark.parametrize("any_project", [None, 2], ids=["alone", "n2"], indirect=True)
 """For a test that every run of the tests does without xdist and with two workers."""
+with_a_worker = pytest.mark.parametrize("any_project", [None, 1], ids=["alone", "n1"], indirect=True)
+"""The same with one worker, where what passes between the processes is the subject, and not what each of them gets."""
 slowly_both_ways = pytest.mark.parametrize(
     "any_project", [None, pytest.param(2, marks=pytest.mark.slow)], ids=["alone", "n2"], indirect=True
 )
@@ -202,13 +207,11 @@ class Project:
         words = self._begin(system)
         if n is None:
             return self.pytester.runpytest_inprocess(*words, *args)
-        # inside this process no garbage is collected at the end of a run either; for three processes it takes its time
-        words = ["-n", str(n), "-p", "no:unraisableexception", *words]
-        return self.pytester.runpytest_subprocess(*words, *args, timeout=120)
+        return self.pytester.runpytest_subprocess("-n", str(n), *NO_GARBAGE, *words, *args, timeout=120)
 
     def run_apart(self, *args: str | Path, system: str | None = "toy", patience: int = 120) -> pytest.RunResult:
         """In a process of its own, without xdist; it is ended after that many seconds."""
-        return self.pytester.runpytest_subprocess(*self._begin(system), *args, timeout=patience)
+        return self.pytester.runpytest_subprocess(*NO_GARBAGE, *self._begin(system), *args, timeout=patience)
 
     def run_once(self, *args: str) -> None:
         """Run pytest without xdist, for the files that the run leaves."""

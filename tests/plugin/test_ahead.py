@@ -57,7 +57,7 @@ def test_concurrency_of_one_is_over_all_stores(project: Project) -> None:
 # -- stopping --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "system"), [(None, "toy"), (None, "async-toy"), (2, "async-toy")])
+@pytest.mark.parametrize(("n", "system"), [(None, "toy"), (None, "async-toy"), (1, "async-toy")])
 def test_a_stop_stops_the_asking(pytester: pytest.Pytester, system: str, n: int | None) -> None:
     project = Project(pytester, n)
     project.script(alpha_1="not_stored")
@@ -109,7 +109,7 @@ def memfail_system(pytestconfig):
 # -- what a question writes ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "system"), [(None, "toy"), (None, "async-toy"), (2, "toy")])
+@pytest.mark.parametrize(("n", "system"), [(None, "toy"), (None, "async-toy"), (1, "toy")])
 def test_prints_and_logs_stay_with_their_item(pytester: pytest.Pytester, system: str, n: int | None) -> None:
     project = Project(pytester, n)
     project.script(ce_2="not_stored", ce_5="not_retrieved")
@@ -135,7 +135,10 @@ def test_prints_come_in_order_without_capture(project: Project) -> None:
     assert sorted(printed) == sorted(COEXISTING)
 
 
-@pytest.mark.parametrize("capture", ["fd", "sys", "tee-sys", "no"])
+@pytest.mark.parametrize(
+    "capture",
+    ["fd", pytest.param("sys", marks=pytest.mark.slow), "tee-sys", pytest.param("no", marks=pytest.mark.slow)],
+)
 def test_a_printed_surrogate_makes_no_error(project: Project, capture: str) -> None:
     words = ("memfail/long_hop", f"--capture={capture}", "--memfail-system-option=surrogate_at=lh-1")
     # in a process of its own: pytester's streams take anything
@@ -276,7 +279,7 @@ def memfail_system(pytestconfig):
 
 def test_a_slow_fill_is_not_the_first_questions_fault(project: Project) -> None:
     project.conftest(SLOW.format(kind="Slow"))
-    result = project.run_apart("memfail/long_hop", "--timeout=1", system="fixture")
+    result = project.run_apart("memfail/long_hop", "-ptimeout", "--timeout=1", system="fixture")
     assert result.ret == 0
     result.assert_outcomes(passed=4)
 
@@ -287,7 +290,7 @@ def test_a_question_that_hangs_ends_by_its_timeout(project: Project, kind: str) 
     # neither the store's first item, which is exempt, nor its last
     words = ("memfail/long_hop::lh-3", "memfail/long_hop::lh-1", "memfail/long_hop::lh-4", "memfail/coexisting_facts")
     option = "--memfail-system-option=reads=8"
-    result = project.run_apart(*words, option, "--timeout=3", system="fixture", patience=60)
+    result = project.run_apart(*words, option, "-ptimeout", "--timeout=3", system="fixture", patience=60)
     assert project.verdicts()["memfail/long_hop::lh-4"] == "correct"
     result.assert_outcomes(passed=8, errors=1)
     assert result.ret == 6  # one error of nine is more than a tenth
@@ -296,5 +299,5 @@ def test_a_question_that_hangs_ends_by_its_timeout(project: Project, kind: str) 
 def test_a_hanging_question_does_not_hang_the_end_of_its_store(project: Project) -> None:
     project.conftest(SLOW.format(kind="Hanging"))
     words = ("memfail/long_hop::lh-3", "memfail/long_hop::lh-1", "memfail/coexisting_facts")
-    result = project.run_apart(*words, "--timeout=1", system="fixture", patience=20)
+    result = project.run_apart(*words, "-ptimeout", "--timeout=1", system="fixture", patience=20)
     result.assert_outcomes(passed=7, errors=1)

@@ -16,9 +16,9 @@ from plugin.project import (
     PERSONA,
     ROWS,
     Project,
-    both_ways,
     collected,
     slowly_both_ways,
+    with_a_worker,
 )
 from pytest_memfail.plugin.options import TASK_MEANINGS
 from pytest_memfail.suites import TASK_NAMES
@@ -273,7 +273,7 @@ def test_marker_with_arguments(project: Project, expression: str, expected: list
     assert sorted(i.rpartition("::")[2] for i in collected(result)) == sorted(expected)
 
 
-@both_ways
+@with_a_worker
 def test_verdict_marker(any_project: Project) -> None:
     if any_project.n is None:  # nothing is recorded: the tasks made for it
         result = any_project.run("--collect-only", "-m", "summary_error")

@@ -21,7 +21,7 @@ def yaml_project(project):
     return project
 
 
-@pytest.mark.parametrize("n", [0, 2])
+@pytest.mark.parametrize("n", [None, 1])
 def test_a_yaml_file_is_a_memory_system(yaml_project, n):
     result = yaml_project.run("--memfail-tasks=long_hop", system="memory.yaml", n=n)
     result.assert_outcomes(passed=4)

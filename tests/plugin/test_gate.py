@@ -17,6 +17,7 @@ from pytest_memfail.cli import main as memfail
 BASE = "base.jsonl"
 SAVE = f"--memfail-save-baseline={BASE}"
 COMPARE = f"--memfail-baseline={BASE}"
+GATE = "--memfail-fail-on"
 FEW = {"ce_1": "not_stored", "lh_1": "not_retrieved"}
 MANY = {name.replace("-", "_"): "summary_error" for name in (*COEXISTING, *CONDITIONAL)}
 
@@ -58,11 +59,14 @@ def test_a_baseline_is_a_header_and_a_verdict_per_item(any_project: Project) -> 
     assert sorted(entry["id"] for entry in entries) == sorted(ALL)
 
 
-def test_the_same_baseline_with_workers(project: Project) -> None:
-    project.script(**FEW)
-    project.run(SAVE)
+def test_the_same_baseline_and_the_same_gate_with_workers(project: Project) -> None:
+    with_baseline(project, **FEW)
     alone = baseline(project)[1:]
-    project.run(SAVE, n=2)
+    result = project.run(COMPARE, f"{GATE}=regressions>0", "--memfail-save-baseline=other.jsonl", n=2)
+    assert result.ret == 0
+    result.assert_outcomes(passed=20, xfailed=2)
+    result.stdout.fnmatch_lines(["  regressions>0 *ok *0 worse, 0 better of 22*"])
+    (project.path / "other.jsonl").replace(project.path / BASE)
     assert baseline(project)[1:] == alone
 
 
@@ -558,7 +562,6 @@ def test_a_kept_run_becomes_the_anchor_by_its_name(project: Project, monkeypatch
 
 RAISE = {"ce_1": "raise"}
 TOO_MANY = {name.replace("-", "_"): "raise" for name in LONG_HOP}
-GATE = "--memfail-fail-on"
 EXIT_CODES: list[tuple[str, Mapping[str, str] | None, Mapping[str, str], list[str], bool, int]] = [
     # what, the baseline's verdicts, this run's verdicts, options, in CI, exit code
     ("all correct", None, {}, [], False, 0),
@@ -590,7 +593,7 @@ EXIT_CODES: list[tuple[str, Mapping[str, str] | None, Mapping[str, str], list[st
     ("saving a failing run", None, FEW, [SAVE], False, 1),
     ("saving under a gate that holds", FEW, FEW, [COMPARE, SAVE], False, 0),
 ]
-ALSO_WITH_WORKERS = ("a regression", "no baseline in CI")
+ALSO_WITH_WORKERS = ("no baseline in CI",)
 """Not left to `-m slow` with two workers."""
 
 

@@ -10,14 +10,11 @@ from typing import Any
 
 import pytest
 
-from plugin.project import Project
+from plugin.project import BARE_INI, Project
 from pytest_memfail.cli import main as memfail
 from pytest_memfail.suites.halumem import shipped_users
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
-INI = (
-    "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest -p no:anyio\nfilterwarnings = error\n"
-)
 ASK = ("--memfail-model=m", "--memfail-judge=m", "--memfail-cache=off")
 SIZES = {"added": 20, "points": 48, "distractors": 12, "update": 12, "qa": 30}
 HELD = {name: SIZES[name] for name in ("points", "update", "qa")}
@@ -65,7 +62,7 @@ class HaluMem:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        project.file("pytest.ini", INI)
+        project.file("pytest.ini", BARE_INI)
 
     def run(self, *words: str, system: str = "bm25", n: int | None = None) -> pytest.RunResult:
         return self.project.run("--memfail-suite=halumem", *words, system=system, n=n)
@@ -268,7 +265,7 @@ def test_labelled_cases_are_of_every_part_that_a_store_decides(capsys: pytest.Ca
 def test_validate_and_a_missing_file(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert memfail(["validate", str(shipped_users().parent), "--suite", "halumem"]) == 0
     assert re.search(r": 0 errors, \d warnings?", capsys.readouterr().out)
-    project.file("pytest.ini", INI)
+    project.file("pytest.ini", BARE_INI)
     result = project.run("--memfail-suite=halumem:medium", f"--memfail-data={project.path}", system="bm25")
     result.stderr.fnmatch_lines(
         [

@@ -10,14 +10,11 @@ from typing import Any
 
 import pytest
 
-from plugin.project import Project
+from plugin.project import BARE_INI, Project
 from pytest_memfail.core import SuiteRequest
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.testing import LocalEndpoint
 
-INI = (
-    "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest -p no:anyio\nfilterwarnings = error\n"
-)
 SINGLE = "mab_forgetting.sh_1k"
 ASK = ("--memfail-model=m", "--memfail-cache=off", f"--memfail-tasks={SINGLE}")
 
@@ -27,7 +24,7 @@ class Mab:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        project.file("pytest.ini", INI)
+        project.file("pytest.ini", BARE_INI)
 
     def run(self, *words: str, system: str = "bm25", n: int | None = None) -> pytest.RunResult:
         return self.project.run("--memfail-suite=mab", *words, system=system, n=n)

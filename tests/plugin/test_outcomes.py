@@ -9,7 +9,16 @@ from collections import Counter
 
 import pytest
 
-from plugin.project import COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, Project, both_ways, slowly_both_ways
+from plugin.project import (
+    COEXISTING,
+    CONDITIONAL,
+    LONG_HOP,
+    MISLEADING,
+    PERSONA,
+    Project,
+    slowly_both_ways,
+    with_a_worker,
+)
 
 EVERY_VERDICT = {
     "ce_1": "not_stored",
@@ -260,7 +269,7 @@ BROKEN = [
             id=f"{workers}-options{i}-script{i}-{case[2]}-{case[3]}",
             marks=[pytest.mark.slow] if n and i else [],
         )
-        for workers, n in (("alone", None), ("n2", 2))
+        for workers, n in (("alone", None), ("n1", 1))
         for i, case in enumerate(BROKEN)
     ],
     indirect=["any_project"],
@@ -282,7 +291,7 @@ def test_an_error_is_one_line_and_the_users_frames(
     result.stdout.fnmatch_lines(["ERROR memfail/coexisting_facts::ce-1 - *"])
 
 
-@both_ways
+@with_a_worker
 def test_a_failed_fill_is_an_error_of_every_item(any_project: Project) -> None:
     result = any_project.run("memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=raise_store=lh-2")
     result.assert_outcomes(errors=4, passed=6)

@@ -16,7 +16,7 @@ def test_a_rerun_does_not_fill_its_store_again(any_project: Project, last: str) 
     any_project.script(**{last.replace("-", "_"): "not_stored"})
     any_project.run("memfail/long_hop", "memfail/coexisting_facts")
     once = any_project.fills()
-    result = any_project.run("memfail/long_hop", "memfail/coexisting_facts", "--reruns=2")
+    result = any_project.run("memfail/long_hop", "memfail/coexisting_facts", "-prerunfailures", "--reruns=2")
     assert result.ret == 1
     assert result.parseoutcomes() == {"failed": 1, "passed": 9, "rerun": 2}
     assert any_project.fills() == once
@@ -30,12 +30,12 @@ def test_all_may_fail(any_project: Project) -> None:
     any_project.script(**{name.replace("-", "_"): "summary_error" for name in COEXISTING})
     any_project.run("memfail/coexisting_facts")
     once = any_project.fills()
-    result = any_project.run("memfail/coexisting_facts", "--reruns=1")
+    result = any_project.run("memfail/coexisting_facts", "-prerunfailures", "--reruns=1")
     assert result.parseoutcomes() == {"failed": 6, "rerun": 6}
     assert any_project.fills() == once
 
 
-@pytest.mark.parametrize("words", [[], ["--reruns=0"]])
+@pytest.mark.parametrize("words", [["-prerunfailures"], ["-prerunfailures", "--reruns=0"]])
 def test_without_reruns_a_store_is_reported_when_its_last_question_fails(project: Project, words: list[str]) -> None:
     project.script(**{name.replace("-", "_"): "not_stored" for name in LONG_HOP})
     project.run("memfail/long_hop", *words)
@@ -44,5 +44,5 @@ def test_without_reruns_a_store_is_reported_when_its_last_question_fails(project
 
 def test_where_the_error_decides_about_reruns_the_store_is_reported_all_the_same(project: Project) -> None:
     project.script(**{LONG_HOP[-1].replace("-", "_"): "not_stored"})
-    project.run("memfail/long_hop", "--reruns=1", "--only-rerun=Nothing")
+    project.run("memfail/long_hop", "-prerunfailures", "--reruns=1", "--only-rerun=Nothing")
     assert [line["store"] for line in project.record() if line["type"] == "store"] == ["long_hop"]

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from plugin.project import Project
+from plugin.project import BARE_INI, Project
 from pytest_memfail.cli import main as memfail
 
-INI = "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest\nfilterwarnings = error\n"
 SAMPLES = {
     "mab": ("--memfail-suite=mab", "--memfail-limit=2"),
     "halumem": ("--memfail-suite=halumem", "--memfail-tasks=halumem.update,halumem.qa"),
@@ -21,7 +20,7 @@ class Sample:
 
     def __init__(self, project: Project, words: tuple[str, ...]) -> None:
         self.project, self.words = project, words
-        project.file("pytest.ini", INI)
+        project.file("pytest.ini", BARE_INI)
 
     def run(self, *words: str, n: int | None = None) -> dict[str, Any]:
         """The questions of a run, without times."""

@@ -37,7 +37,7 @@ def hanging(project: Project, kind: str, before: str = "pass", seconds: str = ""
     project.conftest(HANGING.format(kind=kind, before=before, seconds=seconds) + more)
 
 
-@pytest.mark.parametrize("more", [[], ["--timeout=60"]])
+@pytest.mark.parametrize("more", [[], ["-ptimeout", "--timeout=60"]])
 @pytest.mark.parametrize(("kind", "fills"), [("HangingThread", 2), ("HangingTask", 1)])
 def test_a_question_that_hangs_is_an_error_and_the_process_ends(
     project: Project, kind: str, fills: int, more: list[str]

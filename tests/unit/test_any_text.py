@@ -125,7 +125,7 @@ def test_the_listing_check_reads_any_text(entries, said):
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("text", ["gravel 1:2:3.", "²:³", ":", "9" * 400 + " metres", "1e999", ""])
-def test_the_rules_judge_reads_this(name, text):
+def test_the_offline_judge_reads_this(name, text):
     fact, question = of_each_kind()[name]
     judged(fact, question, [text])
 
@@ -133,7 +133,7 @@ def test_the_rules_judge_reads_this(name, text):
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
 @FEW
-def test_the_rules_judge_reads_any_text(name, data):
+def test_the_offline_judge_reads_any_text(name, data):
     fact, question = of_each_kind()[name]
     entries = data.draw(entries_about(name))
     for result in judged(fact, question, entries):
@@ -162,7 +162,7 @@ def test_an_excerpt_is_made_of_any_text(text, near, detail):
 
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
-@FEW
+@settings(FEW, max_examples=8)  # three reports are made of each
 def test_a_question_over_any_text_reaches_every_report(name, data, tmp_path_factory):
     fact, question = of_each_kind()[name]
     memories = tuple(map(Memory, data.draw(entries_about(name))))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from whole_runs import run_pytest_in
 
 from pytest_memfail.cli import main
 from pytest_memfail.results import load_record
@@ -22,12 +21,8 @@ LEFT_OUT = ("-pno:cacheprovider", "-pno:hypothesispytest", "-pno:anyio")
 
 
 def run(folder, *words):
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *LEFT_OUT, "--memfail-record=run.jsonl", *words],
-        cwd=folder, env=env, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode in (0, 1), done.stdout + done.stderr
+    code, output = run_pytest_in(folder, ["-q", *LEFT_OUT, "--memfail-record=run.jsonl", *words])
+    assert code in (0, 1), output
     return load_record(folder / "run.jsonl").questions
 
 

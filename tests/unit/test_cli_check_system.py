@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 import pytest
+from whole_runs import in_this_process
 
 from pytest_memfail.cli import main
 
@@ -41,6 +42,12 @@ def project(tmp_path):
 
 
 def check(project, *arguments):
+    """In this process, for a project without a conftest.py."""
+    code, out, errors = in_this_process(lambda: main(["check-system", *arguments]), project)
+    return subprocess.CompletedProcess(arguments, code, out, errors)
+
+
+def check_apart(project, *arguments):
     """In a process of its own: pytest is asked for the conftest.py."""
     words = [sys.executable, "-m", "pytest_memfail.cli", "check-system", *arguments]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
@@ -57,7 +64,7 @@ def test_a_built_in_system_passes_and_prints_a_row_for_each_check(project):
 def test_a_system_that_only_the_conftest_knows(project):
     (project / "conftest.py").write_text(textwrap.dedent(HOOK), encoding="utf-8")
     (project / "pytest.ini").write_text("[pytest]\naddopts = -n 2\nfilterwarnings = error\n", encoding="utf-8")
-    done = check(project, "mine")
+    done = check_apart(project, "mine")
     assert (done.returncode, done.stderr) == (0, "")
     assert "passed   round-trip" in done.stdout
 
@@ -90,7 +97,7 @@ def test_a_wrong_call_is_one_line_and_exits_with_4(project, arguments, said):
 
 def test_a_conftest_that_cannot_be_read_is_said(project):
     (project / "conftest.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
-    done = check(project, "mine")
+    done = check_apart(project, "mine")
     assert done.returncode == 4
     assert done.stderr.splitlines()[-1].startswith("memfail: pytest cannot start in ")
 
@@ -99,7 +106,7 @@ def test_a_hook_that_raises_is_said(project):
     (project / "conftest.py").write_text(
         "def pytest_memfail_make_system(config, name):\n    raise KeyError(name)\n", encoding="utf-8"
     )
-    done = check(project, "mine")
+    done = check_apart(project, "mine")
     assert done.returncode == 4
     assert done.stderr == "memfail: pytest_memfail_make_system('mine') raised KeyError: 'mine'\n"
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
+from whole_runs import run_pytest_in
 
 from pytest_memfail.cli import main
 from pytest_memfail.records import to_json
@@ -45,10 +44,8 @@ def run(tmp_path_factory):
     """The record of a real run over ten questions."""
     folder = tmp_path_factory.mktemp("run")
     words = f"{RUN} --memfail-tasks=long_hop --memfail-limit=10"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *words.split()], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1, done.stdout
+    code, output = run_pytest_in(folder, ["-q", *words.split()])
+    assert code == 1, output
     return folder / "run.jsonl"
 
 
@@ -193,7 +190,7 @@ def run_of_own_cases(tmp_path_factory):
     (folder / "incidents").mkdir(parents=True)
     (folder / "incidents" / "allergy.memfail.yaml").write_text(INCIDENTS, encoding="utf-8")
     words = f"{RUN} --memfail-tasks=long_hop,custom --memfail-limit=2 --memfail-haystack=sample"
-    subprocess.run([sys.executable, "-m", "pytest", "-q", *words.split()], cwd=folder, capture_output=True, check=False)
+    run_pytest_in(folder, ["-q", *words.split()])
     return folder
 
 
@@ -260,9 +257,7 @@ def test_what_the_system_said_it_added_is_judged_again(tmp_path, capsys):
     """A fact that was replaced before the next listing is lost later in the record alone, too."""
     (tmp_path / "conftest.py").write_text(FORGETTING, encoding="utf-8")
     words = "--memfail-system=last-two --memfail-suite=meme --memfail-limit=1 --memfail-record=run.jsonl -p no:cacheprovider"
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *words.split()], cwd=tmp_path, capture_output=True, check=False
-    )
+    run_pytest_in(tmp_path, ["-q", *words.split()])
     out = tmp_path / "again.jsonl"
     assert main(["regrade", str(tmp_path / "run.jsonl"), "--judge", "offline", "-o", str(out)]) == 0
     assert " of " in capsys.readouterr().out

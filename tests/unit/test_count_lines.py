@@ -94,10 +94,11 @@ def test_the_package_is_within_its_limits():
     assert count_lines.beyond(package) == []
 
 
-def test_the_command_says_which_limit_is_exceeded(capsys, monkeypatch):
-    monkeypatch.setattr(count_lines, "LIMITS", {"engine": 10})
-    monkeypatch.setattr(count_lines.beyond, "__defaults__", ({"engine": 10},))
+def test_the_command_says_which_limit_is_exceeded(found, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(count_lines, "PACKAGE", tmp_path)
+    monkeypatch.setattr(count_lines, "LIMITS", {"a": 6})
+    monkeypatch.setattr(count_lines.beyond, "__defaults__", ({"a": 6},))
     assert count_lines.main(["--files"]) == 0
-    assert "engine/loop.py" in capsys.readouterr().out
+    assert "a/b/c.py" in capsys.readouterr().out
     assert count_lines.main(["--limits"]) == 1
-    assert capsys.readouterr().out.splitlines()[-1].startswith("engine: got ")
+    assert capsys.readouterr().out.splitlines()[-1] == "a: got 7 lines, expected 6 at most"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+from whole_runs import run_pytest_in
 
 from pytest_memfail.cli import main
 from pytest_memfail.core import Conversation, Ingest, Message, StorePlan, Task
@@ -40,9 +38,8 @@ def run(folder, monkeypatch, *options):
     with LocalEndpoint(answer_by_rule) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        start = [sys.executable, "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest"]
-        done = subprocess.run([*start, *words], cwd=folder, capture_output=True, text=True)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
+        code, output = run_pytest_in(folder, ["-p", "no:anyio", "-p", "no:hypothesispytest", *words])
+    assert code in (0, 1), output
     return {row["stage"]: (row["calls"], row["cache_hits"]) for row in load_record(folder / "r.jsonl").footer.models}
 
 
