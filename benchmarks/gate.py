@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from pytest_memfail.core import CORRECT, NOT_STORED, QuestionRecord, StageResult
+from pytest_memfail.core import CORRECT, NOT_STORED, QuestionRecord, StageResult, holm
 from pytest_memfail.results import (
     ANCHOR_DEFAULT,
     DEFAULT,
     by_row,
     compare,
     evaluate,
-    holm,
     parse_expressions,
     power,
     smallest_detectable,

@@ -22,7 +22,7 @@ from pytest_memfail.testing import answer_by_rule
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from pytest_memfail.suites import Protocol
+    from pytest_memfail.core import ProtocolName
 
 CASCADE = "offline+"
 COUNTED = ("calls", "cache_hits", "prompt_tokens", "cached_tokens", "completion_tokens")
@@ -114,7 +114,7 @@ def estimate(
     judge: str,
     model: str | None,
     k: int | None,
-    protocol: Protocol,
+    protocol: ProtocolName,
     prices: Prices,
     repeats: int = 1,
     vary: str = "all",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from pytest_memfail.authoring.asking import I, Session, Stage, run_stage
 from pytest_memfail.authoring.raw import Raw
+from pytest_memfail.core import ProtocolName
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.rows import near_duplicates
 
@@ -25,7 +26,7 @@ class Request:
     n: int
     model: str
     seed: int = 42
-    design: Literal["ours", "paper"] = "ours"
+    design: ProtocolName = "ours"
     """Whether people have unique names, or share the published ones."""
     batch_size: int | None = None
     """Rows per request; None for each stage's default."""

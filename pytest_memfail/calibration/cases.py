@@ -20,6 +20,7 @@ from pytest_memfail.core import (
     Fact,
     Listing,
     Memory,
+    ProtocolName,
     Question,
     RowError,
     UsageError,
@@ -27,7 +28,7 @@ from pytest_memfail.core import (
     one_line,
 )
 from pytest_memfail.rows import read_table
-from pytest_memfail.suites import Protocol, shipped_data, task_of_row
+from pytest_memfail.suites import shipped_data, task_of_row
 
 OK: Final = "ok"
 """Stored, faithful and retrieved."""
@@ -176,7 +177,7 @@ def shipped_cases(splits: Sequence[str] = ("dev", "test")) -> tuple[Path, ...]:
     return files
 
 
-def read_cases(paths: Sequence[Path], protocol: Protocol = "ours") -> list[Case]:
+def read_cases(paths: Sequence[Path], protocol: ProtocolName = "ours") -> list[Case]:
     """Read and check all cases of the files, ignoring blank lines.
 
     Raises `RowError` with file, line and field of the first fault, `UsageError` for a file that cannot be read.
@@ -258,7 +259,7 @@ def _fault(file: str, number: int, error: ValidationError) -> RowError:
     return RowError(file, number, field, got + fault["msg"].removeprefix("Value error, "))
 
 
-def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -> Case:
+def _case(path: Path, number: int, text: str, protocol: ProtocolName, rows: _Rows) -> Case:
     file = str(path)
     line = _parsed(path, number, text, _Line)
     row = _Row(id=line.case_id, task=line.task, row=line.row) if isinstance(line.row, dict) else rows.find(line, path)

@@ -15,9 +15,8 @@ from pytest_memfail.core import (
 from pytest_memfail.options import json_or_text, read_pairs
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Judge, Suite
+    from pytest_memfail.core import Judge, ProtocolName, Suite
     from pytest_memfail.llm import ModelClient
-    from pytest_memfail.suites import Protocol
 
 OPTION: Final = "--judge"
 INTERRUPTED: Final = 130
@@ -51,7 +50,7 @@ def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
 
 def open_judge(
     options: argparse.Namespace,
-    protocol: Protocol,
+    protocol: ProtocolName,
     judge_options: Mapping[str, str] | None = None,
     suites: Iterable[Suite] = (),
 ) -> tuple[Judge, ModelClient | None]:

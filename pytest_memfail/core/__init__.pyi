@@ -1,3 +1,6 @@
+from .chance import (
+    holm as holm,
+)
 from .claim import (
     Claim as Claim,
     Part as Part,
@@ -123,6 +126,7 @@ from .taxonomy import (
     UNGRADED as UNGRADED,
     VACUOUS as VACUOUS,
     VERDICTS as VERDICTS,
+    ProtocolName as ProtocolName,
     worst as worst,
 )
 from .times import (

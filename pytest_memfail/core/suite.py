@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 from pytest_memfail.core.errors import UsageError
 from pytest_memfail.core.model import Fact, Question, Task
 from pytest_memfail.core.record import QuestionRecord
+from pytest_memfail.core.taxonomy import ProtocolName
 from pytest_memfail.core.verdict import StageResult
 
 T = TypeVar("T")
@@ -257,7 +258,7 @@ class SuiteRequest:
     """Where the published files are; None for the suite's own sample."""
     variant: str = ""
     """One of the source's variants; empty for its default."""
-    protocol: Literal["ours", "paper"] = "ours"
+    protocol: ProtocolName = "ours"
     seed: int = 42
     options: Mapping[str, str] = field(default_factory=dict)
     """The suite's settings that the user set, by their names in `Suite.options`."""

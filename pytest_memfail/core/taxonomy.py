@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
+ProtocolName = Literal["ours", "paper"]
+"""How a benchmark is judged and counted: by the rules of this package, or as its paper does."""
 NOT_STORED: Final = "not_stored"
 SUMMARY_ERROR: Final = "summary_error"
 NOT_RETRIEVED: Final = "not_retrieved"

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pytest_memfail.core import UnknownNameError, UsageError, fingerprint, one_line, os_reason
+from pytest_memfail.core import STAGES, UnknownNameError, UsageError, fingerprint, one_line, os_reason
 from pytest_memfail.finding import lookup
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ OFFLINE: Final = "offline"
 CASCADE: Final = OFFLINE + "+"
 GROUP: Final = "pytest_memfail.judges"
 _WEIGHTS: Final = Path(__file__).parents[1] / "judges" / "offline" / "weights.json.gz"
-STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
 
 def kinds_of(suites: Iterable[Suite]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pytest_memfail.core import (
     Kind,
     Listing,
     Memory,
+    ProtocolName,
     Question,
     Reply,
     StageResult,
@@ -25,7 +26,6 @@ from pytest_memfail.judges import prompts
 from pytest_memfail.judges.examiner import FIRST_ENTRIES, Check, Examiner, numbered
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.plain import is_said, opposite, stated_at
-from pytest_memfail.judges.prompts import Protocol
 from pytest_memfail.judges.replies import (
     AddedReply,
     AnswerReply,
@@ -69,7 +69,7 @@ class ModelJudge:
         self,
         client: ModelClient,
         model: str,
-        protocol: Protocol = "ours",
+        protocol: ProtocolName = "ours",
         parameters: Mapping[str, Any] | None = None,
         repeat: int = 0,
         first_entries: int = FIRST_ENTRIES,
@@ -90,11 +90,11 @@ class ModelJudge:
 
         Raises `ValueError` for an unknown protocol or an invalid `first_entries`.
         """
-        if protocol not in get_args(Protocol):
-            raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
+        if protocol not in get_args(ProtocolName):
+            raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(ProtocolName))}")
         if first_entries < 1:
             raise ValueError(f"got first_entries={first_entries}, expected a whole number of at least 1")
-        self.protocol: Protocol = protocol
+        self.protocol: ProtocolName = protocol
         self.model = model
         self._suite_kinds = SuiteKinds(kinds, answers)
         self._examiner = Examiner(client, model, parameters, repeat, first_entries)

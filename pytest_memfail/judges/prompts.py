@@ -16,9 +16,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from pytest_memfail.core import AnswerKind, Fact, JudgeError, Kind, Memory, Part, Question, Staged
+from pytest_memfail.core import AnswerKind, Fact, JudgeError, Kind, Memory, Part, ProtocolName, Question, Staged
 
-Protocol = Literal["ours", "paper"]
 Check = Literal["stored", "storage", "summary", "retrieval"]
 """`stored` checks storage and summary together."""
 Messages = list[dict[str, str]]
@@ -77,7 +76,7 @@ def about_entries(
     evidence: Fact,
     entries: Sequence[Entry],
     kind: Kind,
-    protocol: Protocol = "ours",
+    protocol: ProtocolName = "ours",
     question: Question | None = None,
 ) -> Messages:
     """Return the prompt of one of the first three stages: is the fact stored, kept faithfully, recoverable from these
@@ -180,7 +179,7 @@ def _messages(*parts: str) -> Messages:
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(parts)}]
 
 
-def staged_criteria(evidence: Fact, kind: Kind, protocol: Protocol) -> Staged | None:
+def staged_criteria(evidence: Fact, kind: Kind, protocol: ProtocolName) -> Staged | None:
     """Return the published criteria of a fact if each of its stages is a call of its own, else None."""
     if protocol != "paper" or evidence.claim.has_ended:
         return None
@@ -191,7 +190,7 @@ def _published(evidence: Fact, kind: Kind) -> Staged | None:
     return kind.paper_composed if evidence.claim.is_composed and kind.paper_composed else kind.paper
 
 
-def _criteria(check: Check, evidence: Fact, kind: Kind, protocol: Protocol) -> str:
+def _criteria(check: Check, evidence: Fact, kind: Kind, protocol: ProtocolName) -> str:
     published = _published(evidence, kind) if protocol == "paper" else None
     if check == "storage" and published is not None:
         return published.storage  # whether it is there in any form: no detail decides
@@ -211,7 +210,7 @@ def _criteria(check: Check, evidence: Fact, kind: Kind, protocol: Protocol) -> s
     return "\n".join([*lines, _MUST_KEEP] if must_keep(evidence, kind) else lines)
 
 
-def _fact(evidence: Fact, kind: Kind, protocol: Protocol) -> dict[str, Any]:
+def _fact(evidence: Fact, kind: Kind, protocol: ProtocolName) -> dict[str, Any]:
     """Return what a prompt shows of the fact, without empty fields."""
     named = (name for name in kind.gold if name != "question")
     shown = {name: value for name in named if (value := fact_field(evidence, name))}

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from pytest_memfail.core import QuestionRecord
-from pytest_memfail.records import Kept, from_text, to_text
+from pytest_memfail.records import EarlierResults, from_text, to_text
 from pytest_memfail.running import Run, latest_recorded
 
 WORKER_INPUT: Final = "memfail"
@@ -36,5 +36,5 @@ def handed_over(config: pytest.Config) -> dict[str, Any] | None:
 def take_over(run: Run, given: dict[str, Any] | None) -> None:
     """Give a worker's run what earlier runs know of it; `given` is None if the process that the user started lacks the plugin."""
     questions = [from_text(QuestionRecord, text) for text in given["kept"]] if given else []
-    run.kept = Kept({question.id: question for question in questions})
+    run.kept = EarlierResults({question.id: question for question in questions})
     run.known, run.latest = (given["known"], given["latest"]) if given else ({}, {})

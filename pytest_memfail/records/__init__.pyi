@@ -31,7 +31,7 @@ from .finished import (
     store_record as store_record,
 )
 from .kept import (
-    Kept as Kept,
+    EarlierResults as EarlierResults,
     KeptRun as KeptRun,
     RunFolder as RunFolder,
     find_run as find_run,

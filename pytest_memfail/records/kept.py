@@ -54,7 +54,7 @@ NEWEST: Final = "newest"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class EarlierResults:
     """The results of an earlier record that need not be asked again."""
 
     questions: Mapping[str, QuestionRecord] = field(default_factory=dict)
@@ -63,13 +63,13 @@ class Kept:
     """By task and store."""
 
 
-def read_kept(path: Path, header: Header) -> Kept:
+def read_kept(path: Path, header: Header) -> EarlierResults:
     """Return the results that a run with this header can take over from a record; empty if there is no record yet.
 
     Raises `UsageError` naming the field that differs if the record is of another run.
     """
     if not path.exists() or not path.stat().st_size:
-        return Kept()
+        return EarlierResults()
     questions: dict[str, QuestionRecord] = {}
     stores: dict[tuple[str, str], StoreRecord] = {}
     for record in read_record(path):
@@ -86,7 +86,7 @@ def read_kept(path: Path, header: Header) -> Kept:
                 questions[record.id] = record
             case StoreRecord():
                 stores[record.task, record.store] = record
-    return Kept(questions, stores)
+    return EarlierResults(questions, stores)
 
 
 def is_whole_record(path: Path) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from pytest_memfail.core import Doubt, Memory, Score
+from pytest_memfail.core import Doubt, Memory, ProtocolName, Score
 
 SCHEMA_VERSION: Final = 1
 MEMFAIL: Final = "memfail"
@@ -128,7 +128,7 @@ class Header:
     test_taker: str | None
     model_options: Line
     assistant_turns: bool | None = None
-    protocol: Literal["ours", "paper"]
+    protocol: ProtocolName
     k: tuple[int, ...]
     shown_tokens: int | None = None
     approximate_tokens: str | None = None

@@ -41,7 +41,6 @@ from .statistics import (
     by_row as by_row,
     clustered as clustered,
     correct_together as correct_together,
-    holm as holm,
     mcnemar as mcnemar,
     power as power,
     smallest_detectable as smallest_detectable,

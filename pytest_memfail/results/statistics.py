@@ -12,6 +12,7 @@ from math import exp, lgamma, log
 from statistics import NormalDist
 from typing import Final
 
+from pytest_memfail.core import holm
 from pytest_memfail.records import Paired, Rate
 
 RESAMPLES: Final = 1000
@@ -115,20 +116,6 @@ def by_row(balances: Iterable[int], *, one_sided: bool = False) -> float:
     tail = (ways >> end * slot) % ((1 << slot) - 1)  # the sum of the slots, as casting out nines gives that of digits
     p = tail / (1 << n)
     return p if one_sided else min(1.0, 2 * p)
-
-
-def holm(values: Sequence[float]) -> list[float]:
-    """Return the p-values corrected for multiple tests (Holm's step-down method), in the order given.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    corrected = [0.0] * len(values)
-    highest = 0.0
-    for i, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        highest = max(highest, min(1.0, values[index] * (len(values) - i)))
-        corrected[index] = highest
-    return corrected
 
 
 def correct_together(pairs: Sequence[Paired]) -> list[Paired]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_memfail.core import Doubt, Question, QuestionRecord, StorePlan, Suite, Task, UsageError, described_apart
 from pytest_memfail.engine import NeededOutcome
 from pytest_memfail.finding import NamedJudge
-from pytest_memfail.records import Kept, StoreRecord
+from pytest_memfail.records import EarlierResults, StoreRecord
 from pytest_memfail.safety import escape_controls, mask_known
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Run:
         self.judge = NamedJudge(settings.judge, "--memfail-judge", settings.judge_options)
         self.suites: tuple[Suite, ...] = ()
         """The suites of the run that are more than tasks; without MemFail."""
-        self.kept = Kept()
+        self.kept = EarlierResults()
         """The results of this run in an earlier record (--memfail-resume)."""
         self.known: Mapping[str, list[Any]] = {}
         """The outcome of each item in the baseline by node id: verdict, whether memory held, whether it passed vacuously."""

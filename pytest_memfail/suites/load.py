@@ -12,6 +12,7 @@ from typing import Final
 
 from pytest_memfail.core import (
     Folders,
+    ProtocolName,
     Source,
     Suite,
     SuiteFault,
@@ -24,7 +25,7 @@ from pytest_memfail.core import (
 from pytest_memfail.safety import (
     escape_controls,
 )
-from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, Protocol, files_of_memfail, shipped_data
+from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, files_of_memfail, shipped_data
 from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sample_stores
 
 MEMFAIL: Final = "memfail"
@@ -59,7 +60,7 @@ class TaskRequest:
     """Names or glob patterns of tasks or of their parts (`meme.cascade`); empty for all tasks."""
     data: Path | Folders | None = None
     """The folder of rows, or those of suites; None for the shipped ones."""
-    protocol: Protocol = "ours"
+    protocol: ProtocolName = "ours"
     seed: int = 42
     limit: int | None = None
     """The maximum number of questions of each task, or of each part of a task with parts."""

@@ -18,6 +18,7 @@ from pytest_memfail.core import (
     Kind,
     Listing,
     Memory,
+    ProtocolName,
     Question,
     Reply,
     StageResult,
@@ -34,7 +35,6 @@ from pytest_memfail.judges.offline.readable import is_foreign, standing, unread_
 from pytest_memfail.judges.offline.reading import Reading, owner_relation, read_claim
 from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
 
-Protocol = Literal["ours", "paper"]
 KEPT: Final = 0.55
 """The minimum probability of a claim that counts as kept (chosen on the dev split: fewer damaged claims pass than at
 0.5)."""
@@ -93,7 +93,7 @@ class OfflineJudge:
 
     def __init__(
         self,
-        protocol: Protocol = "ours",
+        protocol: ProtocolName = "ours",
         weights: str | Path | None = None,
         kinds: Mapping[str, Kind] = MappingProxyType({}),
         answers: Mapping[str, AnswerKind] = MappingProxyType({}),
@@ -108,9 +108,9 @@ class OfflineJudge:
 
         Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read.
         """
-        if protocol not in get_args(Protocol):
-            raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
-        self.protocol: Protocol = protocol
+        if protocol not in get_args(ProtocolName):
+            raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(ProtocolName))}")
+        self.protocol: ProtocolName = protocol
         self._suite_kinds = SuiteKinds(kinds, answers)
         self._model: Model = shipped_model() if weights is None else corrected_model(Path(weights))
         self.identity = f"offline {self._model.fingerprint}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_memfail.suites.memfail.files import files_by_name, files_of_memfail
 from pytest_memfail.suites.memfail.kinds import MEMFAIL_ANSWERS, MEMFAIL_KINDS
-from pytest_memfail.suites.memfail.layout import PROTOCOLS, Protocol, by_digest
+from pytest_memfail.suites.memfail.layout import PROTOCOLS, by_digest
 from pytest_memfail.suites.memfail.row_models import ID_PATTERN, LETTERS, MODELS, Text
 from pytest_memfail.suites.memfail.shipped import shipped_data, shipped_sample
 from pytest_memfail.suites.memfail.tasks import (
@@ -25,7 +25,6 @@ __all__ = [
     "MODULES",
     "PROTOCOLS",
     "TASK_NAMES",
-    "Protocol",
     "Text",
     "by_digest",
     "files_by_name",

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Claim, Fact, Part, Question, Task
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Claim, Fact, Part, ProtocolName, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Preference
@@ -20,7 +20,7 @@ def read(path: Path) -> Rows[CoexistingRow]:
     return read_rows(path, CoexistingRow, lambda r: r.preference_category, lambda r: str(r.preference_facts))
 
 
-def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed: int) -> Task:
+def build(name: str, rows: Rows[CoexistingRow], protocol: ProtocolName, seed: int) -> Task:
     """Return the task with one statement per conversation and one question per row."""
     n = len(rows.rows)
     pairs = [(i, j) for i, row in enumerate(rows.rows) for j in range(len(row.preference_facts))]

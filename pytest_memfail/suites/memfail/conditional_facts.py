@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import SUMMARY_ERROR, Claim, Fact, Part, Question, Task
+from pytest_memfail.core import SUMMARY_ERROR, Claim, Fact, Part, ProtocolName, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.gold import Rule
 from pytest_memfail.suites.memfail.row_models import ConditionalRow
@@ -23,7 +23,7 @@ def read(path: Path) -> Rows[ConditionalRow]:
     )
 
 
-def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed: int) -> Task:
+def build(name: str, rows: Rows[ConditionalRow], protocol: ProtocolName, seed: int) -> Task:
     """Return the task with one essay per conversation and one yes/no question per row."""
     n = len(rows.rows)
     if protocol == "paper":

@@ -10,12 +10,11 @@ import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from pytest_memfail.core import Conversation, Ingest, Message, Probe, Question, StorePlan
 from pytest_memfail.rows import digest
 
-Protocol = Literal["ours", "paper"]
 PROTOCOLS: Final = ("ours", "paper")
 
 PAPER_FACT_SALT: Final = 0xF1AC

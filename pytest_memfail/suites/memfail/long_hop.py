@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import NOT_RETRIEVED, Claim, Fact, Part, PartRole, Question, Task
+from pytest_memfail.core import NOT_RETRIEVED, Claim, Fact, Part, PartRole, ProtocolName, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Link
@@ -28,7 +28,7 @@ def read(path: Path) -> Rows[LongHopRow]:
     return read_rows(path, LongHopRow, lambda r: r.id, lambda r: str(r.facts))
 
 
-def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: int) -> Task:
+def build(name: str, rows: Rows[LongHopRow], protocol: ProtocolName, seed: int) -> Task:
     """Return the task with one fact per conversation and one multiple-choice question per chain.
 
     The retrieval query is the question without its options. Under `paper` it also has the options and the output

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Claim, Fact, Part, Question, Task
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Claim, Fact, Part, ProtocolName, Question, Task
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Persona
@@ -18,7 +18,7 @@ def read(path: Path) -> Rows[PersonaRow]:
     return read_rows(path, PersonaRow, lambda r: r.entity, lambda r: str(r.entity_facts))
 
 
-def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: int) -> Task:
+def build(name: str, rows: Rows[PersonaRow], protocol: ProtocolName, seed: int) -> Task:
     """Return the task with one essay per conversation and three questions per row.
 
     Under `ours` each question expects the details that it needs, under `paper` the whole essay.

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from pytest_memfail.core import Task
+from pytest_memfail.core import ProtocolName, Task
 from pytest_memfail.suites.memfail import (
     coexisting_facts,
     conditional_facts,
@@ -15,7 +15,6 @@ from pytest_memfail.suites.memfail import (
     persona_retrieval,
     updated_facts,
 )
-from pytest_memfail.suites.memfail.layout import Protocol
 from pytest_memfail.suites.memfail.row_models import MODELS
 from pytest_memfail.suites.memfail.rows import Rows, single_row
 
@@ -32,7 +31,7 @@ TASK_NAMES: Final = tuple(MODULES)
 MEMFAIL_TASKS: Final = TASK_NAMES[:5]
 
 
-def task_of_row(name: str, row: Mapping[str, Any], protocol: Protocol, file: Path, line: int) -> Task:
+def task_of_row(name: str, row: Mapping[str, Any], protocol: ProtocolName, file: Path, line: int) -> Task:
     """Return the task of a single row, with its cells as text or as values.
 
     Raises `RowError` with file, line and field of a fault.
@@ -41,7 +40,7 @@ def task_of_row(name: str, row: Mapping[str, Any], protocol: Protocol, file: Pat
     return module.build(name, single_row(file, line, row, MODELS[name]), protocol, 0)  # type: ignore[no-any-return]
 
 
-def task_of_rows(name: str, rows: Sequence[tuple[str, Mapping[str, Any]]], protocol: Protocol = "ours") -> Task:
+def task_of_rows(name: str, rows: Sequence[tuple[str, Mapping[str, Any]]], protocol: ProtocolName = "ours") -> Task:
     """Return the task of rows that come with ids instead of a file.
 
     Raises `RowError` for the first faulty row.

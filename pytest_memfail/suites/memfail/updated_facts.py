@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import datetime, time, timezone
 from pathlib import Path
 
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Claim, Conversation, Fact, Message, Part, Question, Task
+from pytest_memfail.core import (
+    NOT_STORED,
+    SUMMARY_ERROR,
+    Claim,
+    Conversation,
+    Fact,
+    Message,
+    Part,
+    ProtocolName,
+    Question,
+    Task,
+)
 from pytest_memfail.rows import digest
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.conditional_facts import LICENCE
@@ -22,7 +33,7 @@ def read(path: Path) -> Rows[UpdatedRow]:
     return read_rows(path, UpdatedRow, lambda r: f"{r.entity} {r.subject}", lambda r: str(r.messages))
 
 
-def build(name: str, rows: Rows[UpdatedRow], protocol: layout.Protocol, seed: int) -> Task:
+def build(name: str, rows: Rows[UpdatedRow], protocol: ProtocolName, seed: int) -> Task:
     """Return the task with one message per conversation, ordered by date over all rows, and one question per row.
 
     The expected fact is the current state. Both protocols are the same, because no published harness has this task.

@@ -7,8 +7,9 @@ from math import comb
 
 import pytest
 
+from pytest_memfail.core import holm
 from pytest_memfail.records import Paired
-from pytest_memfail.results import by_row, correct_together, holm, mcnemar, power, smallest_detectable
+from pytest_memfail.results import by_row, correct_together, mcnemar, power, smallest_detectable
 
 COUNTS = [(worse, better) for worse in (0, 1, 2, 5, 9, 40) for better in (0, 1, 3, 5, 12) if worse + better]
 MANY = [(700, 0), (400, 396), (600, 1400), (30, 5)]

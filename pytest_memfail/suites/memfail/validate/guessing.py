@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from pytest_memfail.core import holm
 from pytest_memfail.texts import plain_words
 
 LEVEL: Final = 0.01
@@ -82,8 +83,5 @@ def rejected(probabilities: Sequence[float]) -> list[int]:
     >>> rejected([0.5, 0.001, 0.004])
     [1, 2]
     """
-    ordered = sorted(range(len(probabilities)), key=lambda i: probabilities[i])
-    for tried, i in enumerate(ordered):
-        if probabilities[i] * (len(ordered) - tried) > LEVEL:
-            return ordered[:tried]
-    return ordered
+    corrected = holm(probabilities)
+    return sorted((i for i, p in enumerate(corrected) if p <= LEVEL), key=probabilities.__getitem__)
