@@ -39,7 +39,7 @@ from .recipe import (
     row_counts as row_counts,
     stage_work as stage_work,
 )
-from .texts import (
+from .rules import (
     ESSAY as ESSAY,
     LONG as LONG,
     SHORT as SHORT,

@@ -5,6 +5,11 @@ from .chats import (
     is_chat as is_chat,
     read_chats as read_chats,
 )
+from .decoding import (
+    HALF as HALF,
+    half_character as half_character,
+    may_be_cut as may_be_cut,
+)
 from .faults import (
     place_of as place_of,
     row_faults as row_faults,
@@ -28,11 +33,6 @@ from .repeats import (
 from .tables import (
     Table as Table,
     read_table as read_table,
-)
-from .texts import (
-    HALF as HALF,
-    half_character as half_character,
-    may_be_cut as may_be_cut,
 )
 from .yaml_files import (
     YamlError as YamlError,

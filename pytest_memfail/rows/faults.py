@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pytest_memfail.core import RowError, one_line
-from pytest_memfail.rows.texts import HALF
+from pytest_memfail.rows.decoding import HALF
 
 
 def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[str] = ()) -> Iterator[RowError]:

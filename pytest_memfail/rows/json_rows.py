@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_memfail.core import RowError
+from pytest_memfail.rows.decoding import HALF, decoded, half_character, may_be_cut, read_bytes
 from pytest_memfail.rows.faults import place_of, row_faults, short
-from pytest_memfail.rows.texts import HALF, decoded, half_character, may_be_cut, read_bytes
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import RowError, counted
-from pytest_memfail.rows.texts import decoded, read_bytes
+from pytest_memfail.rows.decoding import decoded, read_bytes
 
 SEPARATORS: Final = (",", ";", "\t")
 """Excel saves semicolons where the comma is the decimal sign."""
