@@ -95,7 +95,7 @@ from .sources import (
 from .suite import (
     OURS as OURS,
     AnswerKind as AnswerKind,
-    Asker as Asker,
+    AskModel as AskModel,
     Folders as Folders,
     Found as Found,
     Kind as Kind,

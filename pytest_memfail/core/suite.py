@@ -71,7 +71,7 @@ Grade = Callable[[Question, Sequence[Fact], str], "StageResult | None"]
 """`grade(question, evidence, reply)`: grade an answer without a model; None if only a model can decide."""
 
 
-class Asker(Protocol):
+class AskModel(Protocol):
     """Asks the judge's model on behalf of a kind of question. Each call is cached, counted and charged to the budget."""
 
     async def __call__(
@@ -93,8 +93,8 @@ class Asker(Protocol):
         """
 
 
-Ask = Callable[[Asker, Question, Sequence[Fact], str], Awaitable[StageResult]]
-"""`ask(asker, question, evidence, reply)`: grade an answer with several model calls."""
+GradeWithModel = Callable[[AskModel, Question, Sequence[Fact], str], Awaitable[StageResult]]
+"""`ask(ask_model, question, evidence, reply)`: grade an answer with several model calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class AnswerKind:
     """Labels that a model may give a wrong answer."""
     settles: bool = False
     """Whether the reply counts even if a memory stage failed."""
-    ask: Ask | None = None
+    ask: GradeWithModel | None = None
     """Grades the answers that `grade` leaves open, instead of one call with `right`."""
     gold: tuple[str, ...] = ("gold", "facts", "replaced", "values")
     """What a model sees beside the reply, in this order: `gold`, `entity`, `said`, `facts`, `replaced`, `values`, and any of

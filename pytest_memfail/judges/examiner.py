@@ -115,7 +115,7 @@ class Examiner:
         reply: type[T],
         check: Callable[[Any], str | None] = lambda _: None,
     ) -> T:
-        """Return the model's reply to a suite's own check (`pytest_memfail.core.Asker`)."""
+        """Return the model's reply to a suite's own check (`pytest_memfail.core.AskModel`)."""
         return await self.ask(prompts.about_material(criteria, material), reply, "answer", check)
 
     async def warm(self, listing: Listing) -> None:

@@ -117,12 +117,21 @@ def asks_outdated(evidence: Fact, kind: Kind) -> bool:
 
 def about_answer(question: Question, evidence: Sequence[Fact], reply: str, kind: AnswerKind) -> Messages:
     """Return the prompt of the answer stage: does the reply use the facts correctly?"""
-    facts = {"check": "answer", "kind": question.kind, "question": question.text}
-    facts |= {
-        name: value
-        for name in kind.gold
-        if (value := _answer_field(question, evidence, name)) or name not in ("replaced", "values")
+    known = {
+        **question.keys,
+        "gold": list(question.gold),
+        "entity": next((fact.claim.owner for fact in evidence if fact.claim.owner), None),
+        "said": "\n".join(fact.source for fact in evidence),
+        "facts": [fact.text for fact in evidence],
+        "replaced": [old for fact in evidence for old in fact.claim.replaced],
+        "values": [value for fact in evidence if (value := getattr(fact.gold, "value", None))],
     }
+    if unknown := [name for name in kind.gold if name not in known]:
+        raise JudgeError(
+            f"questions of the kind {question.kind!r} show {unknown[0]!r} to a model, but {question.id} has no such key"
+        )
+    facts = {"check": "answer", "kind": question.kind, "question": question.text}
+    facts |= {name: known[name] for name in kind.gold if known[name] or name not in ("replaced", "values")}
     criteria, shape = f"{kind.lead}{kind.right}", _SHAPES["answer"]
     if kind.labels:
         criteria += "\nlabel: the one that describes the reply, else null."
@@ -130,30 +139,8 @@ def about_answer(question: Question, evidence: Sequence[Fact], reply: str, kind:
     return _messages(_block("facts", [_value(facts)]), _block("reply", [_value(reply)]), criteria, shape)
 
 
-def _answer_field(question: Question, evidence: Sequence[Fact], name: str) -> Any:
-    """Return what `AnswerKind.gold` names. Raise `JudgeError` for a name that is no field, and no key of the question."""
-    match name:
-        case "gold":
-            return list(question.gold)
-        case "entity":
-            return next((fact.claim.owner for fact in evidence if fact.claim.owner), None)
-        case "said":
-            return "\n".join(fact.source for fact in evidence)
-        case "facts":
-            return [fact.text for fact in evidence]
-        case "replaced":
-            return [old for fact in evidence for old in fact.claim.replaced]
-        case "values":
-            return [value for fact in evidence if (value := getattr(fact.gold, "value", None))]
-    if name not in question.keys:
-        raise JudgeError(
-            f"questions of the kind {question.kind!r} show {name!r} to a model, but {question.id} has no such key"
-        )
-    return question.keys[name]
-
-
 def about_material(criteria: str, material: Mapping[str, Sequence[str]]) -> Messages:
-    """Return the prompt of a check that a suite asks for (`pytest_memfail.core.Asker`)."""
+    """Return the prompt of a check that a suite asks for (`pytest_memfail.core.AskModel`)."""
     blocks = (
         _block(name, (f"{number} {_value(text)}" for number, text in enumerate(texts, 1)))
         for name, texts in material.items()
@@ -223,21 +210,17 @@ def fact_field(evidence: Fact, name: str) -> Any:
     Raises `JudgeError` for a name that neither every fact nor its gold value has.
     """
     claim = evidence.claim
-    match name:
-        case "entity":
-            return claim.owner
-        case "fact":
-            return evidence.text if evidence.text != evidence.source else None
-        case "replaced":
-            return claim.replaced
-        case "taken_back":
-            return claim.has_ended
-        case "said_before":
-            return claim.earlier
-        case "said":
-            return evidence.source
-        case "must_keep":
-            return [{"part": part.name, "any_of": part.wordings[:WORDINGS]} for part in claim.listed]
+    known = {
+        "entity": claim.owner,
+        "fact": evidence.text if evidence.text != evidence.source else None,
+        "replaced": claim.replaced,
+        "taken_back": claim.has_ended,
+        "said_before": claim.earlier,
+        "said": evidence.source,
+        "must_keep": [{"part": part.name, "any_of": part.wordings[:WORDINGS]} for part in claim.listed],
+    }
+    if name in known:
+        return known[name]
     if evidence.gold is not None and not hasattr(evidence.gold, name):
         kind = type(evidence.gold).__name__
         raise JudgeError(

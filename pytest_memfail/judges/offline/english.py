@@ -10,21 +10,7 @@ from unicodedata import combining, normalize
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.texts import NUMBER_WORDS
 
-CHARACTERS: Final = str.maketrans(
-    {
-        "’": "'",
-        "‘": "'",
-        "ʼ": "'",
-        "`": "'",
-        "“": '"',
-        "”": '"',
-        "–": "-",
-        "—": " - ",
-        "‑": "-",
-        "\u00a0": " ",
-        "º": "°",
-    }
-)
+CHARACTERS: Final = str.maketrans("’‘ʼ`“”–‑\u00a0º", "''''\"\"-- °") | {ord("—"): " - "}
 TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*|[%°£€$]")
 HALF_OF_DAY: Final = re.compile(r"\b([ap])\. ?m\b\.?", re.IGNORECASE)
 STOP: Final = frozenset(

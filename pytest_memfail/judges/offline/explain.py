@@ -72,8 +72,8 @@ def _fault(match: Match, missing: Sequence[str]) -> str:
         for other in match.new_keys:
             if lexicon.is_rival(key, other):
                 return f"{other!r} stands for {key!r}"
-    turned = _turned(match)
-    if turned:
+    turns = turns_of(match)
+    if turned := next((fault for name, fault in TURNED.items() if turns[name]), None):
         return turned
     for key in lost:
         if match.held.get(key, 0.0) == lexicon.BROADER:
@@ -84,19 +84,16 @@ def _fault(match: Match, missing: Sequence[str]) -> str:
     return "changed in meaning"
 
 
-def _turned(match: Match) -> str:
-    found = turns_of(match)
-    if found["liking_turned"]:
-        return "liking turned into disliking, or the reverse,"
-    if found["negation_turned"]:
-        return "a negation added or lost"
-    if found["before_turned"] or found["above_turned"]:
-        return "the other side of a limit or an order"
-    if found["way_turned"] or found["order_turned"]:
-        return "cause and effect exchanged"
-    if found["only_less"] and found["only_entry_less"]:
-        return "'only' lost"
-    return ""
+TURNED: Final = {
+    "liking_turned": "liking turned into disliking, or the reverse,",
+    "negation_turned": "a negation added or lost",
+    "before_turned": "the other side of a limit or an order",
+    "above_turned": "the other side of a limit or an order",
+    "way_turned": "cause and effect exchanged",
+    "order_turned": "cause and effect exchanged",
+    "only_entry_less": "'only' lost",
+}
+"""Feature to the fault that it detects."""
 
 
 def strongest(model: Model, features: Mapping[str, float]) -> list[tuple[str, float, float]]:

@@ -55,7 +55,7 @@ CONTRADICTS: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Judgement:
     """How much of a claim some memories contain."""
 
     name: Literal["kept", "damaged", "absent", "unread"]
@@ -128,15 +128,15 @@ class OfflineJudge:
 
     def _of_store(self, stage: str, evidence: Fact, store: Listing) -> StageResult:
         if (result := self._suite_kinds.of_store(evidence, stage, store)) is None:
-            finding = self._found_in(self._claim(evidence), store)
-            is_kept, believed = finding.name == "kept", finding.believed
+            judged = self._found_in(self._claim(evidence), store)
+            is_kept, believed = judged.name == "kept", judged.believed
             if stage == "summary":
-                result = finding.result(believed.kept if is_kept else believed.damaged, passed=is_kept)
-            elif finding.name == "absent":
-                result = finding.result(believed.absent, passed=False)
+                result = judged.result(believed.kept if is_kept else believed.damaged, passed=is_kept)
+            elif judged.name == "absent":
+                result = judged.result(believed.absent, passed=False)
             else:
                 reason = None if is_kept else "some version of it is stored"
-                result = finding.result(1 - believed.absent, reason, passed=True)
+                result = judged.result(1 - believed.absent, reason, passed=True)
         return self._suite_kinds.offline(evidence, stage, result, is_empty=not store.memories)
 
     def retrieval(
@@ -155,15 +155,15 @@ class OfflineJudge:
         texts = tuple(memory.text for memory in shown)
         index = self._index_of_shown(texts, tuple(memory.timestamp for memory in shown))
         store = self._shown_from(claim, index)
-        finding = self._find(claim, index, store, is_shown=True)
-        if finding.name == "kept":
-            return finding.result(finding.believed.kept, passed=True)
+        judged = self._find(claim, index, store, is_shown=True)
+        if judged.name == "kept":
+            return judged.result(judged.believed.kept, passed=True)
         if store is not None and (support := _support(claim, store, texts)) is not None:
             places, confidence = support
             return StageResult(
-                "passed", "the entries that store it were shown", places, finding.found, confidence=confidence
+                "passed", "the entries that store it were shown", places, judged.found, confidence=confidence
             )
-        return finding.result(1 - finding.believed.kept, passed=False)
+        return judged.result(1 - judged.believed.kept, passed=False)
 
     def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge the option letter, or by the suite's grader; other free text stays ungraded (paper, section 4)."""
@@ -196,9 +196,9 @@ class OfflineJudge:
     def _claim(self, evidence: Fact) -> Claim:
         return _published(evidence.claim) if self.protocol == "paper" else evidence.claim
 
-    # -- finding -----------------------------------------------------------------------------------------------------
+    # -- judging -----------------------------------------------------------------------------------------------------
 
-    def _found_in(self, claim: Claim, store: Listing) -> Finding:
+    def _found_in(self, claim: Claim, store: Listing) -> Judgement:
         index = self._stores.get(store)
         if index is None:
             memories = store.memories
@@ -207,13 +207,13 @@ class OfflineJudge:
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
         """Return the judged store that contains all memories shown; None if there is none."""
-        judged = [
+        stores = [
             index for index in self._stores.values() if (claim, "match") in index.cache and shown.known <= index.known
         ]
-        return min(judged, key=lambda index: (len(index.texts), index.texts), default=None)
+        return min(stores, key=lambda index: (len(index.texts), index.texts), default=None)
 
-    def _find(self, claim: Claim, index: Index, store: Index | None = None, *, is_shown: bool = False) -> Finding:
-        known: Finding | None = index.cache.get((claim, is_shown, store))
+    def _find(self, claim: Claim, index: Index, store: Index | None = None, *, is_shown: bool = False) -> Judgement:
+        known: Judgement | None = index.cache.get((claim, is_shown, store))
         if known is None:
             of_store = None if store is None else _matched(claim, store)
             match = (
@@ -222,34 +222,34 @@ class OfflineJudge:
             known = index.cache[claim, is_shown, store] = self._look(match)
         return known
 
-    def _look(self, match: Match) -> Finding:
+    def _look(self, match: Match) -> Judgement:
         """Look for what stands word for word if the model does not find the claim, or cannot read it."""
         reading, index, foreign = match.reading, match.index, is_foreign(match.reading.claim)
-        finding = None if foreign and index.statements else self._decide(match)
-        if finding is not None and (not index.statements or (finding.name == "kept" and not finding.is_vacuous)):
-            return finding
+        judged = None if foreign and index.statements else self._decide(match)
+        if judged is not None and (not index.statements or (judged.name == "kept" and not judged.is_vacuous)):
+            return judged
         entries = standing(reading, index, is_shown=match.is_shown)
         if entries and (foreign or not _is_contradicted(match)):
             reason = f"found word for word in {quoted(index.texts[entries[0]])}"
-            return Finding("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason, entries)
-        if finding is None:
-            return Finding("unread", UNKNOWN, "the offline judge reads English only, not this fact or its source")
+            return Judgement("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason, entries)
+        if judged is None:
+            return Judgement("unread", UNKNOWN, "the offline judge reads English only, not this fact or its source")
         if number := unread_entries(reading, index):
             some = f"{number} of {counted(len(index.vocabulary), 'entry')}"
-            return Finding("unread", UNKNOWN, f"the offline judge reads English only, not {some}")
-        return finding
+            return Judgement("unread", UNKNOWN, f"the offline judge reads English only, not {some}")
+        return judged
 
-    def _decide(self, match: Match) -> Finding:
+    def _decide(self, match: Match) -> Judgement:
         reading, claim, is_shown = match.reading, match.reading.claim, match.is_shown
         stated = _stated_value(match)
         if match.best is None:
             if claim.has_ended:
-                return Finding("kept", Probabilities(CERTAIN, 0.0, 1 - CERTAIN), NOTHING, is_vacuous=True)
+                return Judgement("kept", Probabilities(CERTAIN, 0.0, 1 - CERTAIN), NOTHING, is_vacuous=True)
             certain = Probabilities(0.0, 1 - CERTAIN, CERTAIN)
             label = STALE_VALUE if stated >= STALE else None
-            return Finding("absent", certain, reason_for(match, "absent", ()), missing=_needs(claim), label=label)
+            return Judgement("absent", certain, reason_for(match, "absent", ()), missing=_needs(claim), label=label)
         if (entries := _verbatim(match)) is not None:
-            return Finding("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason_for(match, "kept", ()), entries)
+            return Judgement("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason_for(match, "kept", ()), entries)
         features = features_of(match)
         believed = self._model.probabilities([features[name] for name in self._model.features])
         found, missing = parts_of(match)
@@ -259,16 +259,16 @@ class OfflineJudge:
         if believed.kept >= KEPT:
             is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
             reason = NOTHING if is_vacuous else reason_for(match, "kept", ())
-            return Finding("kept", believed, reason, entries, found, (), None, is_vacuous)
+            return Judgement("kept", believed, reason, entries, found, (), None, is_vacuous)
         label = STALE_VALUE if stated >= STALE else "over_update" if claim.decoys and _decoy_stated(match) else None
         only_old = stated >= STALE and (claim.has_ended or coverage(reading.core, match.union) < HARDLY)
         if only_old or believed.absent > believed.damaged:
             name = "hidden" if is_shown else "absent"
-            return Finding(
+            return Judgement(
                 "absent", believed, reason_for(match, name, missing), entries, found, missing or _needs(claim), label
             )
         reason = reason_for(match, "hidden" if is_shown else "damaged", missing)
-        return Finding("damaged", believed, reason, entries, found, missing or _needs(claim), label)
+        return Judgement("damaged", believed, reason, entries, found, missing or _needs(claim), label)
 
 
 def closest(evidence: Fact, texts: Sequence[str], number: int) -> list[int]:
@@ -283,13 +283,13 @@ def _support(claim: Claim, store: Index, shown: tuple[str, ...]) -> tuple[tuple[
 
     Returns None for states that replace one another, because other memories shown may contradict.
     """
-    finding: Finding | None = store.cache.get((claim, False, None))
-    if finding is None or finding.name != "kept" or not finding.entries or claim.replaced:
+    judged: Judgement | None = store.cache.get((claim, False, None))
+    if judged is None or judged.name != "kept" or not judged.entries or claim.replaced:
         return None
-    texts = [store.texts[at] for at in finding.entries]
+    texts = [store.texts[at] for at in judged.entries]
     if not all(text in shown for text in texts):
         return None
-    return tuple(shown.index(text) for text in texts), finding.believed.kept
+    return tuple(shown.index(text) for text in texts), judged.believed.kept
 
 
 def _matched(claim: Claim, store: Index) -> Match:

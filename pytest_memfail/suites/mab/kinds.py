@@ -37,11 +37,11 @@ class Gold:
     beginning: str = ""
     """The words of a numbered fact before its value."""
     any_of: tuple[str, ...] = ()
-    """Statements, or strings, any of which is enough."""
+    """Sentences, or strings, any of which is enough."""
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Sentence:
     """One statement of an entry: a numbered line, or a sentence."""
 
     number: int | None
@@ -50,13 +50,13 @@ class Statement:
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
-def _statements(text: str) -> tuple[Statement, ...]:
+def _sentences_of(text: str) -> tuple[Sentence, ...]:
     found = []
     for piece in _BEFORE_NUMBER.split(text):
         match = _NUMBERED.fullmatch(piece.strip())
         for said in [match[2]] if match else sentences(piece):
             if words := _plain(said):
-                found.append(Statement(int(match[1]) if match else None, f" {words} "))
+                found.append(Sentence(int(match[1]) if match else None, f" {words} "))
     return tuple(found)
 
 
@@ -65,16 +65,16 @@ def _plain(text: str) -> str:
     return norm(_POSSESSIVE.sub("", text))
 
 
-class Statements:
+class Sentences:
     """The statements of some memories, in store order, found by their words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Index the texts, in time linear in their length."""
-        self.all: list[Statement] = []
+        self.all: list[Sentence] = []
         self.entry: list[int] = []
         self._places: dict[str, list[int]] = {}
         for number, text in enumerate(texts):
-            for statement in _statements(text):
+            for statement in _sentences_of(text):
                 for word in set(statement.text.split()):
                     self._places.setdefault(word, []).append(len(self.all))
                 self.all.append(statement)
@@ -116,8 +116,8 @@ class Statements:
 
 
 @lru_cache(maxsize=KEPT_INDEXES)
-def _index(texts: tuple[str, ...]) -> Statements:
-    return Statements(texts)
+def _index(texts: tuple[str, ...]) -> Sentences:
+    return Sentences(texts)
 
 
 # -- finders -----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_memfail.core import Asker, Fact, Question, StageResult
+from pytest_memfail.core import AskModel, Fact, Question, StageResult
 from pytest_memfail.grading import f1
 from pytest_memfail.suites.mab.scores import answer_in
 from pytest_memfail.texts import sentences
@@ -54,16 +54,16 @@ def grade_empty(question: Question, evidence: Sequence[Fact], reply: str) -> Sta
     return StageResult("failed", "the reply is empty", confidence=1.0, score=0.0)
 
 
-async def ask_summary(asker: Asker, question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
+async def ask_summary(ask_model: AskModel, question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Return fluency times F1 of precision and recall, by three calls (arXiv 2507.05257, appendix A.3.2)."""
     points, summary = question.keys.get("points", ()), answer_in(reply)
     if not points:
         return StageResult("ungraded", "the row names no key points to look for")
     said = sentences(summary)
     fluency, conveyed, supported = await asyncio.gather(
-        asker(FLUENT, {"summary": [summary]}, Fluency),
-        asker(POINTS, {"key_points": points, "summary": [summary]}, Numbers, _within(len(points))),
-        asker(SUPPORTED, {"reference": question.gold[:1], "sentences": said}, Numbers, _within(len(said))),
+        ask_model(FLUENT, {"summary": [summary]}, Fluency),
+        ask_model(POINTS, {"key_points": points, "summary": [summary]}, Numbers, _within(len(points))),
+        ask_model(SUPPORTED, {"reference": question.gold[:1], "sentences": said}, Numbers, _within(len(said))),
     )
     recall, precision = len(set(conveyed.numbers)) / len(points), len(set(supported.numbers)) / len(said)
     score = f1(precision, recall) if fluency.fluent else 0.0

@@ -48,7 +48,7 @@ CREDITED: Final[tuple[Type, ...]] = ("del", "cas", "abs")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Said:
     """A statement of the user: its session, its message and the fact in words."""
 
     session: int
@@ -180,9 +180,7 @@ class _Facts:
             yield self._evidence(
                 "order",
                 entity,
-                Statement(
-                    last.session, "\n".join(one.source for one in statements), f"{_words(entity)}{IN_ORDER}{text}"
-                ),
+                Said(last.session, "\n".join(one.source for one in statements), f"{_words(entity)}{IN_ORDER}{text}"),
                 value=text,
                 others=tuple(steps),
             )
@@ -257,7 +255,7 @@ class _Facts:
 
     # -- what was stated -----------------------------------------------------------------------------------------------
 
-    def _find_statement(self, entity: str, value: str, *, is_rule: bool = False) -> Statement:
+    def _find_statement(self, entity: str, value: str, *, is_rule: bool = False) -> Said:
         """Return the first statement of a value of an entity; for a rule, the statement of its condition.
 
         A fact may lack its notes or be filed under another entity. So this searches by entity and value, then by the words of the
@@ -272,11 +270,11 @@ class _Facts:
             return self._from_fact(*found[0])
         for at, turn in self._turns():
             if states(turn, value) and (not is_rule or marks_condition(turn)):
-                return Statement(at, turn, f"{_words(entity)}: {value}")
+                return Said(at, turn, f"{_words(entity)}: {value}")
         named = [(at, fact) for at, fact in facts if fact.entity == entity]
-        return self._from_fact(*named[-1]) if named else Statement(self.until, "", f"{_words(entity)}: {value}")
+        return self._from_fact(*named[-1]) if named else Said(self.until, "", f"{_words(entity)}: {value}")
 
-    def _change(self, source: str) -> tuple[str, str, Statement]:
+    def _change(self, source: str) -> tuple[str, str, Said]:
         """Return the changed entity, its new value, and the user's statement of the change."""
         root = self.episode.root or source
         state = self.episode.entities.get(root)
@@ -298,9 +296,9 @@ class _Facts:
                 return found[-1][1].entity, found[-1][1].value, self._from_fact(*found[-1])
         said = [(at, turn) for at, turn in self._turns() if states(turn, new) and not is_hypothetical(turn)]
         at, turn = said[-1] if said else (self.until, "")
-        return root, new, Statement(at, turn, f"{_words(root)} is now {new}")
+        return root, new, Said(at, turn, f"{_words(root)} is now {new}")
 
-    def _request(self, entity: str) -> Statement:
+    def _request(self, entity: str) -> Said:
         """Return the user's request to forget a value."""
         own = [(at, fact) for at, fact in self.episode.facts(self.until) if fact.entity == entity]
         noted = [(at, f) for at, f in own if f.is_noted("delet", "forget", "remov") or marks_removal(f.fact_text)]
@@ -312,20 +310,20 @@ class _Facts:
             if found:
                 at, fact = found[-1]
                 text = fact.fact_text or f"The user asked to forget: {_words(entity)}"
-                return Statement(at, self.episode.sessions[at].turn_of(fact, is_removal=True), text)
+                return Said(at, self.episode.sessions[at].turn_of(fact, is_removal=True), text)
         topic = set(words(_words(entity)))
         asked = [(at, turn) for at, turn in self._turns() if marks_removal(turn)]
         near = [(at, turn) for at, turn in asked if topic & set(words(turn))] or asked
         at, turn = near[-1] if near else (self.until, "")
-        return Statement(at, turn, f"The user asked to forget: {_words(entity)}")
+        return Said(at, turn, f"The user asked to forget: {_words(entity)}")
 
     def _turns(self) -> Iterator[tuple[int, str]]:
         for at, session in enumerate(self.episode.sessions[: self.until + 1]):
             yield from ((at, turn.content) for turn in session.conversation if turn.role == "user")
 
-    def _from_fact(self, at: int, fact: EpisodeFact) -> Statement:
+    def _from_fact(self, at: int, fact: EpisodeFact) -> Said:
         source = self.episode.sessions[at].turn_of(fact)
-        return Statement(at, source, fact.fact_text or f"{_words(fact.entity)}: {fact.value}")
+        return Said(at, source, fact.fact_text or f"{_words(fact.entity)}: {fact.value}")
 
     # -- evidence ----------------------------------------------------------------------------------------------------
 
@@ -400,7 +398,7 @@ class _Facts:
     def _value(self, entity: str, value: str, kind: str = "value", others: tuple[str, ...] = ()) -> Fact:
         return self._evidence(kind, entity, self._find_statement(entity, value), value=value, others=others)
 
-    def _evidence(self, kind: str, entity: str, statement: Statement, claim: Claim | None = None, **gold: Any) -> Fact:
+    def _evidence(self, kind: str, entity: str, statement: Said, claim: Claim | None = None, **gold: Any) -> Fact:
         self.made += 1
         return Fact(
             id=f"{self.episode.episode_id}.{self.question}.{self.made}-{kind}",
@@ -426,7 +424,7 @@ def _is_rule(fact: EpisodeFact) -> bool:
     return fact.is_noted("rule") or is_hypothetical(fact.fact_text)
 
 
-def _condition(statement: Statement) -> str:
+def _condition(statement: Said) -> str:
     """Return the sentences of a fact that name its condition."""
     said = [s for s in sentences(statement.text) if marks_condition(s)]
     return " ".join(said or [s for s in sentences(statement.source) if marks_condition(s)])
