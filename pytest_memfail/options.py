@@ -23,6 +23,8 @@ Number = TypeVar("Number", int, float)
 OPTION_PREFIX: Final = "--memfail-"
 MOST_SECONDS: Final = 1e6
 """The largest time limit; clocks overflow beyond some years."""
+DEFAULT_SUITES: Final = "memfail,own"
+"""As in `pytest_memfail.suites`, which an unused plugin does not load."""
 MOST_SHOWN: Final = 100
 """The number of characters of a wrong value that a message shows."""
 
@@ -186,8 +188,8 @@ class Settings:
 
     @option(
         "LIST",
-        default="memfail,own",
-        record=lambda names, _: None if names == ("memfail", "own") else list(names),
+        default=DEFAULT_SUITES,
+        record=lambda names, _: None if ",".join(names) == DEFAULT_SUITES else list(names),
         rerun=True,
     )
     def suite(given: Given) -> tuple[str, ...]:

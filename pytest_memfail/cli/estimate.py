@@ -121,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
         prices=prices,
         repeats=options.repeats,
         vary=options.vary,
-        suites=[one.suite for one in chosen if one.suite is not None],
+        suites=[one.suite for one in chosen],
     )
     questions = sum(len(task.questions) for task in tasks)
     if options.suite:

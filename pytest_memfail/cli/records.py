@@ -66,7 +66,7 @@ def load(name: Path, cache: Path | None = None) -> Loaded:
     from pytest_memfail.results import load_record
 
     found = load_record(place_of(name, cache))
-    return replace(found, suites=tuple(suites_of(found.header)[0])) if found.header.suite else found
+    return replace(found, suites=tuple(suites_of(found.header)[0]))
 
 
 def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | None) -> list[Recorded]:
@@ -93,28 +93,25 @@ def tasks_of(record: Loaded, names: Sequence[str], data: Folders, cases: Sequenc
     Raises `UsageError` if their rows cannot be read.
     """
     from pytest_memfail.finding import chosen_suites
-    from pytest_memfail.suites import CUSTOM, TaskRequest, load_tasks
+    from pytest_memfail.suites import CUSTOM, TaskRequest, load_tasks, with_users_tasks
 
     header = record.header
     haystack = header.haystack or "sample"
     chosen = chosen_suites(header.suite, header.suite_options)
+    if CUSTOM in names:
+        chosen = with_users_tasks(chosen, lambda: _own_cases(record, cases or [Path()], data))
     # a limit applies to each part, so the sample depends on the parts that ran
-    parts = {task: of for one in chosen if one.suite is not None for task, of in one.suite.parts.items()}
-    patterns = [
-        group
-        for name in names
-        for group in (header.tasks[name].groups(name) if name in parts and name in header.tasks else (name,))
-    ]
-    asked = tuple(patterns), data, header.protocol, header.seed, header.limit, haystack
-    extra = _own_cases(record, cases or [Path()], data) if CUSTOM in names else []
-    return load_tasks(TaskRequest(*asked, suites=chosen), extra)
+    patterns = [group for name in names for group in header.tasks[name].groups(name)]
+    return load_tasks(
+        TaskRequest(tuple(patterns), data, header.protocol, header.seed, header.limit, haystack, suites=chosen)
+    )
 
 
 def _own_cases(record: Loaded, places: Sequence[Path], data: Folders) -> list[Task]:
     """Return the task of the user's own cases."""
-    from pytest_memfail.suites import CUSTOM, MEMFAIL, HaystackFinder, find_custom, read_custom
+    from pytest_memfail.suites import CUSTOM, HaystackFinder, find_custom, read_custom
 
-    found = read_custom(find_custom(places), Path(), HaystackFinder(data.of(MEMFAIL), record.header.seed))
+    found = read_custom(find_custom(places), Path(), HaystackFinder(data, record.header.seed))
     if found is None:
         where = ", ".join(str(folder.resolve()) for folder in places)
         raise UsageError(

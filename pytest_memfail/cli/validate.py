@@ -6,10 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.core import MemfailError, UsageError, counted
+from pytest_memfail.core import MemfailError, SuiteRequest, UsageError, counted
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Suite, Task
+    from collections.abc import Iterable, Sequence
+
+    from pytest_memfail.core import Fact, Suite, SuiteFault
 
 
 def add(commands: Any) -> None:
@@ -36,49 +38,39 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print every finding; return 1 if there are errors."""
-    from pytest_memfail.suites import MEMFAIL, validate
-
-    suite = _suite(options.suite, options.folder) if options.suite != MEMFAIL else None
-    if options.data_report:
-        if suite is None or suite.data_report is None:
-            name = MEMFAIL if suite is None else suite.name
-            raise UsageError(f"--data-report: the suite {name!r} has none, expected another suite")
-        print("\n".join(suite.data_report(options.folder)))
-        return 0
-    if suite is None:
-        found = validate(options.folder)
-        findings = [(str(finding), finding.severity == "error") for finding in found]
-    elif suite.faults is None:
-        raise UsageError(f"--suite: the suite {suite.name!r} has no check of files, expected another suite")
-    else:
-        findings = [(str(fault), fault.is_error) for fault in suite.faults(options.folder)]
-    if not any(is_error for _, is_error in findings):
-        findings += [(text, False) for text in _unread(options.folder, suite)]
-    for text, _ in findings:
-        print(text)
-    errors = sum(is_error for _, is_error in findings)
-    print(f"{options.folder}: {counted(errors, 'error')}, {counted(len(findings) - errors, 'warning')}")
-    return 1 if errors or (options.strict and findings) else 0
-
-
-def _suite(name: str | None, folder: Path) -> Suite | None:
-    """Return the suite whose files are checked; None for MemFail and cases."""
     from pytest_memfail.finding import find_suite
-    from pytest_memfail.suites import suite_in
+    from pytest_memfail.suites import suites_in
 
-    return suite_in(folder) if name is None else find_suite(name)
+    folder: Path = options.folder
+    suites = suites_in(folder) if options.suite is None else [find_suite(options.suite)]
+    if options.data_report:
+        report = suites[0].data_report
+        if report is None:
+            raise UsageError(f"--data-report: the suite {suites[0].name!r} has none, expected another suite")
+        print("\n".join(report(folder)))
+        return 0
+    faults = [fault for suite in suites for fault in _faults(suite, folder)]
+    lines = [str(fault) for fault in faults]
+    errors = sum(fault.is_error for fault in faults)
+    if not errors:
+        lines += _unread(folder, suites)
+    for line in lines:
+        print(line)
+    print(f"{folder}: {counted(errors, 'error')}, {counted(len(lines) - errors, 'warning')}")
+    return 1 if errors or (options.strict and lines) else 0
 
 
-def _unread(folder: Path, suite: Suite | None) -> list[str]:
+def _faults(suite: Suite, folder: Path) -> Iterable[SuiteFault]:
+    if suite.faults is None:
+        raise UsageError(f"--suite: the suite {suite.name!r} has no check of files, expected another suite")
+    return suite.faults(folder)
+
+
+def _unread(folder: Path, suites: Sequence[Suite]) -> list[str]:
     """Return a warning if there are facts that the offline judge cannot read."""
     from pytest_memfail.judges import is_foreign
 
-    decided = (
-        [] if suite is None else [name for name, kind in suite.kinds.items() if kind.find or kind.offline == "never"]
-    )
-    if suite is not None and len(decided) == len(suite.kinds):
-        return []
-    facts = [fact for task in _tasks(folder, suite) for fact in task.evidence.values() if fact.kind not in decided]
+    facts = [fact for suite in suites for fact in _facts(suite, folder)]
     unread = [fact for fact in facts if is_foreign(fact.claim)]
     if not unread:
         return []
@@ -88,17 +80,13 @@ def _unread(folder: Path, suite: Suite | None) -> list[str]:
     ]
 
 
-def _tasks(folder: Path, suite: Suite | None) -> list[Task]:
-    """Return the tasks in a folder without errors; none of a suite whose default variant is not there."""
-    from pytest_memfail.core import SuiteRequest
-    from pytest_memfail.suites import TASK_NAMES, HaystackFinder, TaskRequest, find_custom, load_tasks, read_custom
-
-    if suite is not None:
-        try:
-            return list(suite.load(SuiteRequest(folder)))
-        except MemfailError:
-            return []
-    names = tuple(name for name in TASK_NAMES if (folder / f"{name}.csv").is_file())
-    rows = load_tasks(TaskRequest(names, folder)) if names else ()
-    cases = read_custom(find_custom([folder]), folder, HaystackFinder(folder))
-    return [*rows, *([] if cases is None else [cases])]
+def _facts(suite: Suite, folder: Path) -> list[Fact]:
+    """Return the facts in a folder that the offline judge reads; none if the suite's default variant is not there."""
+    decided = [name for name, kind in suite.kinds.items() if kind.find or kind.offline == "never"]
+    if suite.kinds and len(decided) == len(suite.kinds):
+        return []
+    try:
+        tasks = suite.load(SuiteRequest(folder))
+    except MemfailError:
+        return []
+    return [fact for task in tasks for fact in task.evidence.values() if fact.kind not in decided]

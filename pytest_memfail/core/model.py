@@ -219,11 +219,12 @@ class Task:
     description: str = ""
     left_out: int = 0
     """Number of conversations that a sample does not store."""
-    suite: str = "memfail"
+    suite: str = ""
+    """Set when the task is loaded."""
     k: int | None = None
     """The top-k if the user gives none; None for that of its suite, or the run's default."""
     variant: str = ""
-    """The suite's variant that the rows come from; `ours` for the suite's own sample, empty for MemFail."""
+    """The suite's variant that the rows come from; `ours` for the suite's own sample; empty for a suite without published files."""
     note: str = ""
     """A note about the rows for the header of a run, such as what was left out."""
 

@@ -262,6 +262,10 @@ class SuiteRequest:
     seed: int = 42
     options: Mapping[str, str] = field(default_factory=dict)
     """The suite's settings that the user set, by their names in `Suite.options`."""
+    tasks: tuple[str, ...] = ()
+    """The tasks that are wanted, and their parts; a suite may leave out others. Empty for all."""
+    named: tuple[str, ...] = ()
+    """Those of them that the user named, so that their rows must be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +313,15 @@ class Suite:
     """A description of its own sample: "our sample: 8 episodes"."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The suite's settings and their meanings (`--memfail-suite-option SUITE.NAME=VALUE`)."""
+    limits: Literal["questions", "stores"] = "stores"
+    """What `--memfail-limit` draws: `questions` of a task, with only the conversations that they need, or as few whole
+    `stores` as have enough questions of each part."""
+    stands_alone: bool = True
+    """Whether its tasks have a table and a line in the heading of their own; the others share the first table."""
+    haystacks: tuple[str, ...] = ()
+    """Suites whose conversations may be stored around its own."""
+    is_in: Callable[[Path], bool] | None = None
+    """Whether a folder has its files, if the names in `source` do not say so."""
     cases: Callable[[], Path] | None = None
     """Returns the folder with labelled cases for its own sample: `cases.jsonl` and `replies.jsonl`."""
     recipes: Callable[[], Mapping[str, Any]] | None = None

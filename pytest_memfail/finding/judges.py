@@ -32,15 +32,15 @@ _WEIGHTS: Final = Path(__file__).parents[1] / "judges" / "offline" / "weights.js
 def kinds_of(suites: Iterable[Suite]) -> dict[str, Any]:
     """Return the kinds of facts and answers that judges receive, by the name of the parameter.
 
-    MemFail's are always among them, because a user's own tasks use them.
+    Those of the default suites are always among them, because a user's own tasks use them.
 
     Raises `UsageError` for a kind that two suites define differently.
     """
-    from pytest_memfail.suites import MEMFAIL_ANSWERS, MEMFAIL_KINDS
+    from pytest_memfail.suites import DEFAULT, built_in_suite
 
-    kinds: dict[str, Kind] = dict(MEMFAIL_KINDS)
-    answers: dict[str, AnswerKind] = dict(MEMFAIL_ANSWERS)
-    for suite in suites:
+    kinds: dict[str, Kind] = {}
+    answers: dict[str, AnswerKind] = {}
+    for suite in (*map(built_in_suite, DEFAULT), *suites):
         _add(kinds, suite.kinds, suite.name)
         _add(answers, suite.answers, suite.name)
     return {"kinds": kinds, "answers": answers}
@@ -49,7 +49,7 @@ def kinds_of(suites: Iterable[Suite]) -> dict[str, Any]:
 def _add(known: dict[str, T], own: Mapping[str, T], suite: str) -> None:
     if taken := sorted(name for name in known.keys() & own.keys() if known[name] != own[name]):
         raise UsageError(
-            f"the suite {suite!r} defines {', '.join(map(repr, taken))}, which MemFail or another suite of the run has as "
+            f"the suite {suite!r} defines {', '.join(map(repr, taken))}, which another suite has as "
             "another kind; expected names of its own"
         )
     known.update(own)

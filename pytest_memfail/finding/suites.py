@@ -26,7 +26,7 @@ def find_suite(name: str, *, option: str = "--suite", given: Sequence[Suite] = (
 
     Raises `UsageError` for an unknown name.
     """
-    from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN, built_in_suite
+    from pytest_memfail.suites import BUILT_IN, built_in_suite
 
     for suite in given:
         if getattr(suite, "name", None) == name:
@@ -34,8 +34,7 @@ def find_suite(name: str, *, option: str = "--suite", given: Sequence[Suite] = (
     if name in BUILT_IN:
         return built_in_suite(name)
     if name not in (installed := names(SUITES)):
-        own = (OWN,) if hook else ()
-        known = [MEMFAIL, *own, *BUILT_IN, *(suite.name for suite in given), *installed]
+        known = [*BUILT_IN, *(suite.name for suite in given), *installed]
         others = f"or an entry point of {SUITES}" + (f", or the hook {hook}" if hook else "")
         raise UnknownNameError("suite", name, known, others)
     found: Suite = find("suite", name, option=option, group=SUITES, built_in={})
@@ -44,38 +43,33 @@ def find_suite(name: str, *, option: str = "--suite", given: Sequence[Suite] = (
 
 def check_folders(folders: Folders, option: str, find: Callable[[str], Suite] = find_suite) -> Folders:
     """Return the folders. Raise `UsageError` if one is of a suite nobody knows."""
-    from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN
-
     for name in folders.own:
-        if name == OWN:
-            raise UsageError(f"{option}: got {OWN!r}, which has no rows: your cases are found like test files")
-        if name not in (MEMFAIL, *BUILT_IN):
-            try:
-                find(name)
-            except UnknownNameError as error:
-                raise UsageError(f"{option}: {error}") from None
+        try:
+            has_files = bool(find(name).source.files)
+        except UnknownNameError as error:
+            raise UsageError(f"{option}: {error}") from None
+        if not has_files:
+            raise UsageError(f"{option}: got {name!r}, which has no rows: your cases are found like test files")
     return folders
 
 
 def chosen_suites(given: Sequence[str] | None, options: Mapping[str, str] | None = None) -> tuple[Chosen, ...]:
     """Return the suites that a record's header or an option names, with their settings; None for the default suites."""
-    from pytest_memfail.suites import MEMFAIL, OWN, choose_suites, with_options
+    from pytest_memfail.suites import DEFAULT, choose_suites, with_options
 
-    return with_options(choose_suites(given or (MEMFAIL, OWN), find_suite), options or {})
+    return with_options(choose_suites(given or DEFAULT, find_suite), options or {})
 
 
 def suites_of(header: Header) -> tuple[list[Suite], list[str]]:
-    """Return the suites of a record that have their own measures, labels or kinds, and the names of missing suites.
+    """Return the suites of a record, and the names of missing suites.
 
     A suite is missing if it is not installed, or if a conftest.py provides it.
     """
-    from pytest_memfail.suites import MEMFAIL, OWN
+    from pytest_memfail.suites import DEFAULT
 
     found: list[Suite] = []
     missing: list[str] = []
-    for name in (given.partition(":")[0] for given in header.suite or ()):
-        if name in (MEMFAIL, OWN):
-            continue
+    for name in (given.partition(":")[0] for given in header.suite or DEFAULT):
         try:
             found.append(find_suite(name))
         except UnknownNameError:
@@ -88,12 +82,12 @@ def find_recipe(name: str) -> tuple[Suite, Recipe | DrawnRecipe]:
 
     Raises `UsageError` for a task without a recipe, or an unknown name.
     """
-    from pytest_memfail.suites import suites_with_recipes
+    from pytest_memfail.suites import BUILT_IN, built_in_suite
 
     suites: list[Suite] = []
     found: dict[str, tuple[Suite, Recipe | DrawnRecipe]] = {}
     # a broken installed suite does not matter to a recipe of this package
-    for some in (suites_with_recipes, lambda: [suite for _, suite in load_all(SUITES)]):
+    for some in (lambda: [built_in_suite(each) for each in BUILT_IN], lambda: [suite for _, suite in load_all(SUITES)]):
         suites += some()
         found |= {
             each: (suite, recipe) for suite in suites if suite.recipes for each, recipe in suite.recipes().items()

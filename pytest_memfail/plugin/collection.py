@@ -50,9 +50,10 @@ class Collection:
         name = mark.kwargs.get("task", mark.args[0] if mark.args else None)
         units = [unit for unit in self._run.units if unit.task.name == name]
         if not units:
-            from pytest_memfail.suites import TASK_NAMES
+            from pytest_memfail.suites import BUILT_IN, built_in_suite
 
-            known = dict.fromkeys([*TASK_NAMES, *(task.name for task in self._run.tasks)])
+            built_in = (name for suite in map(built_in_suite, BUILT_IN) for name in suite.parts)
+            known = dict.fromkeys([*built_in, *(task.name for task in self._run.tasks)])
             if name not in known:
                 pytest.fail(
                     str(UnknownNameError("task", str(name), known, "in @pytest.mark.memfail(task=...)")), pytrace=False

@@ -27,38 +27,22 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
     Raises `pytest.UsageError` (exit code 4) with one line if an option is wrong.
     """
-    from pytest_memfail.suites import (
-        MEMFAIL,
-        OWN,
-        HaystackFinder,
-        TaskRequest,
-        choose_suites,
-        load_tasks,
-        needed_files,
-        read_custom,
-        with_options,
-    )
+    from pytest_memfail.suites import TaskRequest, choose_suites, load_tasks, with_options, with_users_tasks
 
     try:
         settings = read_settings(config).changed(**(shared or {}))
         learn_options({**settings.system_options, **settings.model_options})  # a worker's come from `shared`
         suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
         suites = with_options(suites, settings.suite_options)
-        kinds_of(chosen.suite for chosen in suites if chosen.suite is not None)  # or two suites clash
+        kinds_of(chosen.suite for chosen in suites)  # or two suites clash
         check_folders(settings.data, Settings.data.flag, lambda name: find_suite(config, name))
-        extra: list[Task] = []
-        if any(suite.name == OWN for suite in suites):
-            extra += own_tasks(config)
-            haystacks = HaystackFinder(settings.data.of(MEMFAIL), settings.seed, extra)
-            needed = needed_files(selection, settings.tasks)
-            if (own := read_custom(find_cases(config), config.rootpath, haystacks, needed)) is not None:
-                extra.append(own)
+        suites = with_users_tasks(suites, lambda: users_tasks(config, settings, selection))
         if settings.proxy is not None and settings.cache == "only":
             stand_in_for_key(config)
         factory = None if settings.system == SYSTEM_FROM_FIXTURE else find_system(config, settings)
         settings = settings.changed(haystack=haystack_for(factory, settings))
         asked = settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit, settings.haystack
-        tasks = load_tasks(TaskRequest(*asked, suites), extra)  # type: ignore[arg-type]  # checked in read_settings
+        tasks = load_tasks(TaskRequest(*asked, suites))  # type: ignore[arg-type]  # checked in read_settings
         run = Run(settings, tasks, tuple(of_cases(selection, tasks)))
         run.rootdir, run.cache = config.rootpath, cache_folder(config)
         if config.pluginmanager.has_plugin("cacheprovider"):
@@ -70,7 +54,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
             hook=lambda: ask(f"{make_judge.name}({settings.judge!r})", make_judge, config=config, name=settings.judge),
             hook_name=make_judge.name,
         )
-        run.suites = tuple(chosen.suite for chosen in suites if chosen.suite is not None)
+        run.suites = tuple(chosen.suite for chosen in suites)
         if faults := run.unknown_selections():
             raise pytest.UsageError(*faults)
         if factory is not None:
@@ -96,3 +80,14 @@ def stand_in_for_key(config: pytest.Config) -> None:
     if not os.environ.get("OPENAI_API_KEY"):
         os.environ["OPENAI_API_KEY"] = PLACEHOLDER_KEY
         config.add_cleanup(lambda: os.environ.__delitem__("OPENAI_API_KEY"))
+
+
+def users_tasks(config: pytest.Config, settings: Settings, selection: Sequence[Selection]) -> list[Task]:
+    """Return the user's own tasks: those of hooks and packages, and that of the cases."""
+    from pytest_memfail.suites import HaystackFinder, needed_files, read_custom
+
+    tasks = own_tasks(config)
+    haystacks = HaystackFinder(settings.data, settings.seed, tasks)
+    needed = needed_files(selection, settings.tasks)
+    cases = read_custom(find_cases(config), config.rootpath, haystacks, needed)
+    return tasks if cases is None else [*tasks, cases]

@@ -44,7 +44,6 @@ from .kept import (
 from .record import (
     DATA as DATA,
     FAILED as FAILED,
-    MEMFAIL as MEMFAIL,
     OPEN as OPEN,
     PASSED as PASSED,
     SCHEMA_VERSION as SCHEMA_VERSION,

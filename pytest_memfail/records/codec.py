@@ -33,7 +33,7 @@ _SPARSE: Final[Mapping[Any, frozenset[str]]] = {
     Score: _ALL,
     QuestionRecord: frozenset({"part", "cluster", "listing", "score", "weight", "error", "repeats"}),
     StoreRecord: frozenset({"history", "late", "model_calls", "doubts", "extracted"}),
-    TaskRecord: frozenset({"suite", "variant", "parts"}),
+    TaskRecord: frozenset({"suite", "variant", "parts", "stands_alone"}),
     SuiteRecord: frozenset({"proxies"}),
     Header: frozenset({"suite", "suite_options", "sources", "extra"}),
     Footer: frozenset({"suites", "doubts"}),

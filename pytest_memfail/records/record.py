@@ -14,8 +14,6 @@ from typing import Any, Final, Literal, TypeAlias
 from pytest_memfail.core import Doubt, Memory, ProtocolName, Score
 
 SCHEMA_VERSION: Final = 1
-MEMFAIL: Final = "memfail"
-"""The suite of a task that names none."""
 
 Line: TypeAlias = Mapping[str, Any]
 """A JSON object."""
@@ -84,11 +82,13 @@ class TaskRecord:
     conversations: int | None = None
     left_out: int = 0
     """Conversations that a sample left out of the haystack."""
-    suite: str = MEMFAIL
+    suite: str = ""
     variant: str = ""
     """The variant of the suite's files that the task is from."""
     parts: tuple[str, ...] = ()
     """The parts of the task, in the order of the table."""
+    stands_alone: bool = False
+    """Whether its suite has a table of its own; the tasks of others share one."""
 
     def groups(self, name: str) -> tuple[str, ...]:
         """Return the table rows of the task with this name."""

@@ -25,7 +25,7 @@ from pytest_memfail.core import (
     counted,
     one_line,
 )
-from pytest_memfail.records import MEMFAIL, Rate
+from pytest_memfail.records import Rate
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
 from pytest_memfail.report.tables import table
@@ -411,9 +411,7 @@ def _stores(results: Summary) -> Iterator[str]:
         ],
         [22, 14, 10, 11, 13, 15, 13],
     )
-    published = {
-        tally.name.split(".")[0] for block in results.tables if block.suite != MEMFAIL for tally in block.tasks
-    }
+    published = {tally.name.split(".")[0] for block in results.tables if block.stands_alone for tally in block.tasks}
     for f in figures:
         if f.task in published:
             adding, retrieving = (seconds / 60 / f.stores for seconds in (f.fill_seconds, f.retrieve_seconds))

@@ -25,7 +25,7 @@ from pytest_memfail.core import (
     added_up,
     counted,
 )
-from pytest_memfail.records import MEMFAIL, Gate, Rate, StoreRecord, SuiteRecord, TaskRecord
+from pytest_memfail.records import Gate, Rate, StoreRecord, SuiteRecord, TaskRecord
 from pytest_memfail.results.statistics import clustered, wilson
 
 NOT_ENGLISH: Final = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL"
@@ -137,6 +137,8 @@ class Block:
     tasks: tuple[Tally, ...]
     total: Tally
     """The tally of all tasks of the suite."""
+    stands_alone: bool = False
+    """Whether all its tasks are of that suite, which has published figures of its own; else suites share the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ class Summary:
     @property
     def tables(self) -> tuple[Block, ...]:
         """Return the tallies by suite."""
-        return self.blocks or (Block(MEMFAIL, self.tasks, self.total),)
+        return self.blocks or (Block("", self.tasks, self.total),)
 
     def tally(self, name: str) -> Tally | None:
         """Return the tally of a task, of a part (`task.part`), of a suite with parts, or of all; None if nothing of it was asked."""
@@ -235,11 +237,9 @@ def summarize(
     for question in asked:
         by_group.setdefault(question.group, []).append(question)
     tallies = {name: _tally(name, found) for name, found in by_group.items() if found}
-    suite_of = {
-        name: known[found[0].task].suite if found[0].task in known else MEMFAIL
-        for name, found in by_group.items()
-        if found
-    }
+    alone = {name: task.suite for name, task in known.items() if task.stands_alone}
+    shared = next((task.suite for name, task in known.items() if name not in alone), "")
+    suite_of = {name: alone.get(found[0].task, shared) for name, found in by_group.items() if found}
     found_tasks = {q.task: True for q in asked}
     asked_tasks = [name for name in {**known, **found_tasks} if name in found_tasks]
     left_out = sum(known[name].left_out for name in asked_tasks if name in known)
@@ -265,6 +265,7 @@ def summarize(
                     f"{TOTAL} {suite}",
                     [q for name, found in by_group.items() if suite_of.get(name) == suite for q in found],
                 ),
+                suite in alone.values(),
             )
             for suite in dict.fromkeys(suite_of.values())
         ),

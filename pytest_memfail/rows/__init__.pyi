@@ -11,11 +11,13 @@ from .decoding import (
     may_be_cut as may_be_cut,
 )
 from .faults import (
+    Text as Text,
     place_of as place_of,
     row_faults as row_faults,
     short as short,
 )
 from .ids import (
+    ROW_ID as ROW_ID,
     digest as digest,
     numbered as numbered,
     slug as slug,

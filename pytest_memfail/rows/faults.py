@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from pytest_memfail.core import RowError, one_line
 from pytest_memfail.rows.decoding import HALF
+
+Text = Annotated[str, Field(min_length=1)]
+"""A text of a row that must not be empty."""
 
 
 def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[str] = ()) -> Iterator[RowError]:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from pytest_memfail.texts import plain_runs
+
+ROW_ID: Final = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""Ids become parts of node ids, pasted commands and links: no spaces, no slashes, not only dots."""
 
 
 def slug(text: str, words: int = 5) -> str:

@@ -18,8 +18,8 @@ def heading(run: Run) -> list[str]:
     settings = run.settings
     questions = sum(1 for unit in run.units for _ in run.all_of(unit))
     tasks = len({unit.task.name for unit in run.units})
-    chosen = {task.suite for task in run.tasks}
-    chosen |= {"memfail"} if "own" in chosen else set()  # a case may be stored among MemFail's conversations
+    asked = [suite for suite in run.suites if any(task.suite == suite.name for task in run.tasks)]
+    chosen = {name for suite in asked for name in (suite.name, *suite.haystacks)}
     used = replace(settings.data, own={name: path for name, path in settings.data.own.items() if name in chosen})
     folders = used.written(run.shown)
     rows = f"rows of {', '.join(folders)}" if folders else "shipped rows"
@@ -33,8 +33,9 @@ def heading(run: Run) -> list[str]:
     ]
     if settings.shown_tokens is not None:
         lines[0] += f", at most {settings.shown_tokens} tokens shown"
-    for suite in run.suites:
-        if of_suite := [task for task in run.tasks if task.suite == suite.name]:
+    for suite in asked:
+        if suite.stands_alone:
+            of_suite = [task for task in run.tasks if task.suite == suite.name]
             lines.append(rows_of(suite, of_suite, own_data=settings.data.of(suite.name) is not None))
     unused = [name for name in settings.data.own if name not in chosen]
     lines += [f"--memfail-data={name}=... is not used: --memfail-suite does not choose {name}" for name in unused]

@@ -90,7 +90,7 @@ class Run:
         """The folder of kept runs; None if none are kept."""
         self.judge = NamedJudge(settings.judge, "--memfail-judge", settings.judge_options)
         self.suites: tuple[Suite, ...] = ()
-        """The suites of the run that are more than tasks; without MemFail."""
+        """The suites of the run."""
         self.kept = EarlierResults()
         """The results of this run in an earlier record (--memfail-resume)."""
         self.known: Mapping[str, list[Any]] = {}
@@ -133,6 +133,10 @@ class Run:
     def k_values(self) -> tuple[int, ...]:
         """All values of k in the run, in the order given or of the tasks."""
         return tuple(dict.fromkeys(k for task in self.tasks for k in self.ks(task)))
+
+    def stands_alone(self, task: Task) -> bool:
+        """Return whether a task has a table of its own suite."""
+        return any(suite.stands_alone for suite in self.suites if task.name in suite.parts)
 
     def parts_of(self, task: Task) -> tuple[str, ...]:
         """Return the parts of a task that have questions, in the order of its suite's table."""

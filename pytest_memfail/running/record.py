@@ -49,6 +49,7 @@ def record_header(run: Run) -> Header:
                 suite=task.suite,
                 variant=task.variant,
                 parts=run.parts_of(task),
+                stands_alone=run.stands_alone(task),
             )
             for task in run.tasks
         },

@@ -1,8 +1,8 @@
-"""Load the tasks of suites by name or pattern."""
+"""Choose suites, and load their tasks by name or pattern."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -13,26 +13,21 @@ from typing import Final
 from pytest_memfail.core import (
     Folders,
     ProtocolName,
-    Source,
     Suite,
     SuiteFault,
     SuiteRequest,
     Task,
-    TaskPart,
     UnknownNameError,
     UsageError,
 )
-from pytest_memfail.safety import (
-    escape_controls,
-)
-from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, files_of_memfail, shipped_data
+from pytest_memfail.safety import escape_controls
 from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sample_stores
+from pytest_memfail.suites.shipped import shipped_data
 
-MEMFAIL: Final = "memfail"
-OWN: Final = "own"
-"""The user's own suite: cases in YAML, and tasks of hooks and installed packages."""
-BUILT_IN: Final = ("meme", "mab", "halumem")
-"""Suites shipped in this folder, besides MemFail."""
+BUILT_IN: Final = ("memfail", "own", "meme", "mab", "halumem")
+"""The suites of this package: each is a folder beside this file, with `SUITE` in its `__init__`."""
+DEFAULT: Final = BUILT_IN[:2]
+"""The suites of a run that chooses none."""
 OPTION: Final = "--memfail-suite"
 
 
@@ -41,15 +36,11 @@ class Chosen:
     """One suite of a run."""
 
     name: str
-    suite: Suite | None = None
-    """None for MemFail and for the user's own tasks, whose rows are loaded here."""
+    suite: Suite
     variant: str = ""
     """As the user gave it; empty for the default."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The user's settings of the suite."""
-
-
-DEFAULT: Final = (Chosen(MEMFAIL), Chosen(OWN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +56,8 @@ class TaskRequest:
     limit: int | None = None
     """The maximum number of questions of each task, or of each part of a task with parts."""
     haystack: Haystack = "sample"
-    """Whether a limited task of MemFail stores all conversations, or only those that its questions need."""
-    suites: tuple[Chosen, ...] = DEFAULT
+    """Whether a limited task whose suite draws single questions stores all conversations, or only those that they need."""
+    suites: tuple[Chosen, ...] = field(default_factory=lambda: choose_suites(DEFAULT))
 
     def folder(self, suite: str) -> Path | None:
         """Return the folder with the rows of a suite; None for those shipped."""
@@ -79,34 +70,35 @@ def built_in_suite(name: str) -> Suite:
     return suite
 
 
-def choose_suites(names: Sequence[str], find: Callable[[str], Suite]) -> tuple[Chosen, ...]:
-    """Return the suites of a run; `find` returns the suite of a name, or raises `UsageError`.
+def choose_suites(names: Sequence[str], find: Callable[[str], Suite] = built_in_suite) -> tuple[Chosen, ...]:
+    """Return the suites of a run, those that share a table first.
+
+    Args:
+        names: their names, each with its variant after a colon if the user gave one.
+        find: returns the suite of a name, or raises `UsageError`.
 
     Raises `UsageError` for a missing name, a repeated name, an unknown variant, and an object that is no suite.
     """
     if not names:
-        raise UsageError(f"{OPTION}: got nothing, expected names of suites such as {MEMFAIL},{BUILT_IN[0]}")
+        raise UsageError(f"{OPTION}: got nothing, expected names of suites such as {DEFAULT[0]},{BUILT_IN[2]}")
     chosen: dict[str, Chosen] = {}
     for given in names:
         # `module:attribute` has a colon too; a suite imported by its path has its default variant
         name, _, variant = given.partition(":")
         if name in chosen:
             raise UsageError(f"{OPTION}: got the suite {name!r} twice, expected it once")
-        if name in (MEMFAIL, OWN):
-            if variant:
-                raise UsageError(f"{OPTION}: got {given!r}, expected {name!r}: it has no variants")
-            chosen[name] = Chosen(name)
-            continue
         suite = find(name)
         if not isinstance(suite, Suite):
             raise UsageError(f"{OPTION}: {name!r} is {type(suite).__name__}, expected a Suite")
         if variant and variant not in suite.source.files:
             known = list(suite.source.files)
+            if not known:
+                raise UsageError(f"{OPTION}: got {given!r}, expected {name!r}: it has no variants")
             close = get_close_matches(variant, known, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
             raise UsageError(f"{OPTION}: the suite {name!r} has no variant {variant!r} ({hint})")
         chosen[name] = Chosen(name, suite, variant)
-    return tuple(chosen.values())
+    return tuple(sorted(chosen.values(), key=lambda one: one.suite.stands_alone))
 
 
 def with_options(chosen: Sequence[Chosen], given: Mapping[str, str]) -> tuple[Chosen, ...]:
@@ -121,92 +113,64 @@ def with_options(chosen: Sequence[Chosen], given: Mapping[str, str]) -> tuple[Ch
             raise UsageError(
                 f"{OPTION}-option: got {key!r}, expected SUITE.NAME=VALUE of a suite that runs: {', '.join(found)}"
             )
-        of_suite = found[suite].suite
-        known = () if of_suite is None else tuple(of_suite.options)
-        if name not in known:
+        if name not in (known := tuple(found[suite].suite.options)):
             raise UnknownNameError(f"setting of the suite {suite}", name, known)
         found[suite] = replace(found[suite], options={**found[suite].options, name: value})
     return tuple(found.values())
 
 
-def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, ...]:
-    """Load the tasks that match the patterns and check every row; `extra` are the user's own tasks.
-
-    Raises `UsageError` for an unknown name or a folder without rows, `RowError` for a faulty row.
-    """
-    for task in extra:
-        _check_ids(task)
-    chosen = {one.name: one for one in request.suites}
-    given = {task.name: task for task in extra} if OWN in chosen else {}
-    of_memfail = TASK_NAMES if MEMFAIL in chosen else ()
-    names = [*of_memfail, *(name for name in given if name not in of_memfail)]
-    for one in request.suites:
-        names += _names_of(one)
-    wanted = _match(request.patterns, names, chosen)
-    tasks = []
-    files = _files(request) if set(wanted) & set(of_memfail) else {}
-    for name in wanted:
-        if name in given:
-            tasks.append(_limited(given[name], request))
-        elif name in of_memfail and (found := _of_memfail(name, files, request)) is not None:
-            tasks.append(_limited(found, request))
-    for one in request.suites:
-        if one.suite is None or not set(_names_of(one)) & set(wanted):
-            continue
-        for task in one.suite.load(
-            SuiteRequest(request.folder(one.name), one.variant, request.protocol, request.seed, one.options)
-        ):
-            _check_ids(task)
-            if (kept := _chosen_parts(task, wanted)).questions:
-                tasks.append(replace(_limited(kept, request), k=task.k or one.suite.k))
-    if not tasks:
-        place = ", ".join({str(request.folder(one.name) or shipped_data()): None for one in request.suites})
-        raise UsageError(f"{place} has no rows of {', '.join(request.patterns) or 'the suites that were asked for'}")
-    return tuple(tasks)
-
-
-def _names_of(chosen: Chosen) -> list[str]:
-    """Return the names of a suite's tasks, each followed by the names of its parts."""
-    if chosen.suite is None:
-        return []
+def task_names(suites: Iterable[Suite]) -> list[str]:
+    """Return the names of the tasks of suites, each followed by the names of its parts."""
     return [
         name
-        for task, parts in chosen.suite.parts.items()
+        for suite in suites
+        for task, parts in suite.parts.items()
         for name in (task, *(f"{task}.{part.name}" for part in parts))
     ]
 
 
-def _match(patterns: Sequence[str], names: Sequence[str], chosen: dict[str, Chosen]) -> list[str]:
+def load_tasks(request: TaskRequest) -> tuple[Task, ...]:
+    """Load the tasks that match the patterns and check every row.
+
+    A task replaces that of the same name in an earlier suite. Raises `UsageError` for an unknown name or a folder without
+    rows, `RowError` for a faulty row.
+    """
+    owners = {name: one for one in request.suites for name in task_names([one.suite])}
+    wanted = _match(request, list(owners))
+    tasks: list[Task] = []
+    for one in request.suites:
+        if not (mine := tuple(name for name in wanted if owners[name] is one)):
+            continue
+        named = tuple(name for name in mine if name in request.patterns)
+        found = one.suite.load(
+            SuiteRequest(
+                request.folder(one.name), one.variant, request.protocol, request.seed, one.options, mine, named
+            )
+        )
+        for task in found:
+            _check_ids(task)
+            kept = _chosen_parts(task, mine)
+            if kept.questions or task.name in mine:
+                tasks.append(replace(_limited(kept, one.suite, request), suite=one.name, k=task.k or one.suite.k))
+    if not tasks:
+        place = ", ".join({str(request.folder(one.name) or shipped_data()): None for one in request.suites})
+        raise UsageError(f"{place} has no rows of {', '.join(request.patterns) or 'the suites that were asked for'}")
+    order = {name: at for at, name in enumerate(owners)}
+    return tuple(sorted(tasks, key=lambda task: order.get(task.name, len(order))))
+
+
+def _match(request: TaskRequest, names: Sequence[str]) -> list[str]:
     try:
-        return match_tasks(patterns, names)
+        return match_tasks(request.patterns, names)
     except UnknownNameError:
-        for pattern in patterns:
+        chosen = {one.name for one in request.suites}
+        for pattern in request.patterns:
             if any(fnmatchcase(name, pattern) for name in names):
                 continue
-            others = {MEMFAIL: list(TASK_NAMES)} if MEMFAIL not in chosen else {}
-            others |= {name: _names_of(Chosen(name, built_in_suite(name))) for name in BUILT_IN if name not in chosen}
-            for suite, known in others.items():
-                if any(fnmatchcase(name, pattern) for name in known):
+            for suite in (name for name in BUILT_IN if name not in chosen):
+                if any(fnmatchcase(name, pattern) for name in task_names([built_in_suite(suite)])):
                     raise UsageError(f"{pattern!r} is of the suite {suite}: {OPTION}={suite}") from None
         raise
-
-
-def _files(request: TaskRequest) -> dict[str, Path]:
-    folder = request.folder(MEMFAIL) or shipped_data()
-    if not folder.is_dir():
-        raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
-    return files_of_memfail(folder)
-
-
-def _of_memfail(name: str, files: Mapping[str, Path], request: TaskRequest) -> Task | None:
-    if name not in files:
-        if files and name not in request.patterns:
-            return None  # a folder may hold only some tasks, but the named ones must be there
-        missing = (request.folder(MEMFAIL) or shipped_data()) / f"{name}.csv"
-        raise UsageError(f"no rows of the task {name!r}: {missing} is missing (--memfail-data names the folder)")
-    module = MODULES[name]
-    task: Task = module.build(name, module.read(files[name]), request.protocol, request.seed)
-    return task
 
 
 def _chosen_parts(task: Task, wanted: Sequence[str]) -> Task:
@@ -216,39 +180,37 @@ def _chosen_parts(task: Task, wanted: Sequence[str]) -> Task:
     return keep_questions(task, kept)
 
 
-def _limited(task: Task, request: TaskRequest) -> Task:
+def _limited(task: Task, suite: Suite, request: TaskRequest) -> Task:
     if request.limit is None:
         return task
-    if task.suite == MEMFAIL:
+    if suite.limits == "questions":
         return sample(task, request.limit, request.seed, request.haystack)
     return sample_stores(task, request.limit, request.seed)
 
 
-def suites_with_recipes() -> list[Suite]:
-    """Return the suites of this package that `memfail generate` makes rows of."""
-    from pytest_memfail.suites.memfail.recipes import RECIPES
-    from pytest_memfail.suites.memfail.validate import validate
+def suites_in(folder: Path) -> list[Suite]:
+    """Return the suites of this package whose files are in a folder; the first default suite if there are none.
 
-    def faults(folder: Path) -> list[SuiteFault]:
-        found = validate(folder)
-        return [SuiteFault(f.file, f.field, f.message, f.severity == "error", f.line) for f in found]
-
-    def load(request: SuiteRequest) -> tuple[Task, ...]:
-        return load_tasks(TaskRequest(data=request.folder))
-
-    source = Source("https://arxiv.org/abs/2605.26667", "CC BY 4.0", {})
-    parts: dict[str, tuple[TaskPart, ...]] = dict.fromkeys(TASK_NAMES, ())
-    of_memfail = Suite(MEMFAIL, source, load, parts, faults=faults, recipes=lambda: RECIPES)
-    return [of_memfail, *(suite for suite in map(built_in_suite, BUILT_IN) if suite.recipes)]
+    Files of a suite that stands alone are checked alone.
+    """
+    found = [suite for suite in map(built_in_suite, BUILT_IN) if _is_in(suite, folder)]
+    alone = [suite for suite in found if suite.stands_alone]
+    return alone[:1] or found or [built_in_suite(DEFAULT[0])]
 
 
-def suite_in(folder: Path) -> Suite | None:
-    """Return the suite of this package whose published files are in a folder; None if there is none."""
-    for suite in map(built_in_suite, BUILT_IN):
-        names = {name for files in suite.source.files.values() for name in files}
-        if any(path.is_file() for name in names for path in folder.glob(name)):
-            return suite
-    return None
+def validate(folder: Path) -> list[SuiteFault]:
+    """Return all faults of the files in a folder, by the suites that have them there.
+
+    Raises `UsageError` if there are none.
+    """
+    return [fault for suite in suites_in(folder) if suite.faults is not None for fault in suite.faults(folder)]
+
+
+def _is_in(suite: Suite, folder: Path) -> bool:
+    if suite.is_in is not None:
+        return suite.is_in(folder)
+    names = {name for files in suite.source.files.values() for name in files}
+    return any(path.is_file() for name in names for path in folder.glob(name))
 
 
 def _check_ids(task: Task) -> None:
@@ -258,7 +220,7 @@ def _check_ids(task: Task) -> None:
             raise UsageError(f"the task {task.name!r}: got the id {name!r}, expected an id without control characters")
 
 
-def match_tasks(patterns: Sequence[str], names: Sequence[str] = TASK_NAMES) -> list[str]:
+def match_tasks(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the names that match any of the patterns, in the order of `names`; without patterns, all.
 
     Raises `UnknownNameError` for a pattern without a match.

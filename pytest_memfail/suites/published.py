@@ -64,7 +64,7 @@ class Published:
         return next((path for path in (folder / name, folder / self.name / name) if path.is_file()), None)
 
 
-def as_faults(errors: Iterable[RowError], warnings: Iterable[RowError]) -> Iterator[SuiteFault]:
+def as_faults(errors: Iterable[RowError], warnings: Iterable[RowError] = ()) -> Iterator[SuiteFault]:
     """Yield the faults of rows as `memfail validate` reports them, errors first."""
     for found, is_error in ((errors, True), (warnings, False)):
         yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error, fault.line) for fault in found)

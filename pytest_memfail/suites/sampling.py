@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -9,11 +10,16 @@ from dataclasses import replace
 from typing import Final, Literal, TypeVar, get_args
 
 from pytest_memfail.core import Ingest, Probe, Question, Step, StorePlan, Task
-from pytest_memfail.suites.memfail import by_digest
 
 T = TypeVar("T")
 Haystack = Literal["full", "sample"]
 HAYSTACKS: Final = get_args(Haystack)
+
+
+def by_digest(items: Iterable[T], seed: int, key: list[str]) -> list[T]:
+    """Return the items ordered by a digest of the seed and their key."""
+    keyed = [(hashlib.sha256(f"{seed}:{name}".encode()).digest(), item) for name, item in zip(key, items, strict=True)]
+    return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 
 
 def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> Task:

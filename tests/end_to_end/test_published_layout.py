@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks, validate
-from pytest_memfail.suites.load import MODULES
+from pytest_memfail.suites.memfail.tasks import MODULES
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "memfail"
 
@@ -150,13 +150,13 @@ def findings():
 
 @pytest.mark.parametrize(("name", "line", "message"), KNOWN_FAULTS)
 def test_a_known_fault_is_reported_once(findings, name, line, message):
-    found = [f for f in findings if f.file == str(DATA / f"{name}.csv") and re.search(message, f.message)]
+    found = [f for f in findings if f.file == str(DATA / f"{name}.csv") and re.search(message, f.problem)]
     assert len(found) == 1
-    assert found[0].severity == "warning"
+    assert not found[0].is_error
     assert isinstance(found[0].line, line or type(None))
 
 
 def test_nothing_else_is_reported(findings):
-    unknown = [str(f) for f in findings if not any(re.search(message, f.message) for _, _, message in KNOWN_FAULTS)]
+    unknown = [str(f) for f in findings if not any(re.search(message, f.problem) for _, _, message in KNOWN_FAULTS)]
     assert unknown == []
     assert len(findings) == len(KNOWN_FAULTS)

@@ -571,7 +571,8 @@ def test_a_baseline_of_another_suite_is_refused(meme: Meme) -> None:
         (["--memfail-suite=meme:32"], "--memfail-suite: the suite 'meme' has no variant '32' (did you mean '32k'?)"),
         (["--memfail-suite=meme,meme"], "--memfail-suite: got the suite 'meme' twice, expected it once"),
         (["--memfail-suite=meme,meme:32k"], "--memfail-suite: got the suite 'meme' twice, expected it once"),
-        (["--memfail-suite=memfail:x"], "--memfail-suite: got 'memfail:x', expected 'memfail': it has no variants"),
+        (["--memfail-suite=own:x"], "--memfail-suite: got 'own:x', expected 'own': it has no variants"),
+        (["--memfail-suite=memfail:x"], "--memfail-suite: the suite 'memfail' has no variant 'x' (it has ours)"),
         (["--memfail-tasks=meme.cascade"], "'meme.cascade' is of the suite meme: --memfail-suite=meme"),
         ([MEME, "--memfail-tasks=long_hop"], "'long_hop' is of the suite memfail: --memfail-suite=memfail"),
         (["--memfail-data=meem=rows"], "--memfail-data: unknown suite 'meem'; did you mean 'meme'?"),
@@ -722,8 +723,10 @@ def test_two_suites_in_one_run(meme: Meme) -> None:
     result.stdout.fnmatch_lines(["all memfail *", "meme.cascade *", "all meme *", "encoded *"])
     header = meme.project.record()[0]
     assert header["suite"] == ["memfail", "meme"]
-    assert "suite" not in header["tasks"]["long_hop"]
-    assert header["tasks"]["meme"]["suite"] == "meme"
+    assert {name: task["suite"] for name, task in header["tasks"].items() if name in ("long_hop", "meme")} == {
+        "long_hop": "memfail",
+        "meme": "meme",
+    }
 
 
 # -- without one -------------------------------------------------------------------------------------------------------
@@ -738,13 +741,13 @@ def test_a_run_of_memfail_loads_nothing_of_other_suites(meme: Meme) -> None:
     assert [name for name in loaded if ".suites.meme" in name] == []
 
 
-def test_a_record_of_memfail_has_no_new_field(meme: Meme) -> None:
+def test_a_record_of_tasks_without_parts_has_no_field_for_them(meme: Meme) -> None:
     meme.project.run("--memfail-limit=2", system="bm25")
     found = meme.project.record()
     assert {line["type"] for line in found} == {"header", "question", "store", "footer"}
     for line in found:
         assert not {"part", "listing", "history", "suites", "suite", "hidden", "cluster"} & set(line)
-    assert not any({"suite", "variant", "parts"} & set(task) for task in found[0]["tasks"].values())
+    assert not any({"variant", "parts", "stands_alone"} & set(task) for task in found[0]["tasks"].values())
 
 
 def test_a_kind_of_facts_under_a_taken_name_is_refused(meme: Meme) -> None:
@@ -759,7 +762,7 @@ def test_a_kind_of_facts_under_a_taken_name_is_refused(meme: Meme) -> None:
             return [replace(suite, name="mine", kinds={**suite.kinds, "fact": Kind("a", "b", "c")})]
         """
     )
-    said = "the suite 'mine' defines 'fact', which MemFail or another suite of the run has as another kind"
+    said = "the suite 'mine' defines 'fact', which another suite has as another kind"
     assert said in meme.refused("--memfail-suite=mine")
 
 

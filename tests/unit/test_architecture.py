@@ -293,7 +293,6 @@ KNOWN_SPLITTERS = {
     "plugin/collection.py": "words of an expression of pytest",
     "report/excerpts.py": "an excerpt begins at the place of its sentence",
     "suites/mab/kinds.py": "breaks before the next numbered fact",
-    "suites/memfail/validate/__init__.py": "words that may be numbers",
     "systems/failing.py": "drops words as a careless writer of memories does",
     "testing/answers.py": "the model that answers by rule is not to share its words with what is tested",
 }

@@ -26,8 +26,8 @@ from pytest_memfail.suites.halumem.kinds import ANSWERS, FABRICATED, HALLUCINATI
 from pytest_memfail.suites.halumem.measures import MEASURES, PAPER_MEASURES
 from pytest_memfail.suites.halumem.plan import UPDATE_K, K, task_of
 from pytest_memfail.suites.halumem.statistics import data_report
-from pytest_memfail.suites.memfail import shipped_sample
 from pytest_memfail.suites.published import Published
+from pytest_memfail.suites.shipped import shipped_sample
 
 __all__ = ["SUITE", "shipped_users"]
 

@@ -40,7 +40,7 @@ from pytest_memfail.suites.mab.measures import MEASURES
 from pytest_memfail.suites.mab.paper_layout import paper_tools
 from pytest_memfail.suites.mab.plan import task_of
 from pytest_memfail.suites.mab.titles import read_titles
-from pytest_memfail.suites.memfail import shipped_sample
+from pytest_memfail.suites.shipped import shipped_sample
 
 __all__ = ["SUITE", "shipped_rows"]
 

@@ -25,8 +25,8 @@ from pytest_memfail.suites.meme.faults import check, faults_of
 from pytest_memfail.suites.meme.kinds import ANSWERS, KINDS, LEAKED, STALE, UNCERTAIN
 from pytest_memfail.suites.meme.measures import MEASURES
 from pytest_memfail.suites.meme.plan import NAME, task_of
-from pytest_memfail.suites.memfail import shipped_sample
 from pytest_memfail.suites.published import Published
+from pytest_memfail.suites.shipped import shipped_sample
 
 __all__ = ["SUITE", "shipped_episodes"]
 

@@ -2,35 +2,74 @@
 
 from __future__ import annotations
 
-from pytest_memfail.suites.memfail.files import files_by_name, files_of_memfail
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pytest_memfail.core import OURS, Source, Suite, SuiteRequest, Task, UsageError
+from pytest_memfail.suites.memfail.design import OPTION_WORDS
+from pytest_memfail.suites.memfail.faults import faults
+from pytest_memfail.suites.memfail.files import files_of_memfail
 from pytest_memfail.suites.memfail.kinds import MEMFAIL_ANSWERS, MEMFAIL_KINDS
-from pytest_memfail.suites.memfail.layout import PROTOCOLS, by_digest
-from pytest_memfail.suites.memfail.row_models import ID_PATTERN, LETTERS, MODELS, Text
-from pytest_memfail.suites.memfail.shipped import shipped_data, shipped_sample
-from pytest_memfail.suites.memfail.tasks import (
-    MEMFAIL_TASKS,
-    MODULES,
-    TASK_NAMES,
-    task_of_row,
-    task_of_rows,
-)
+from pytest_memfail.suites.memfail.row_models import LETTERS, MODELS
+from pytest_memfail.suites.memfail.tasks import MEMFAIL_TASKS, MODULES, TASK_NAMES, task_of_row, task_of_rows
+from pytest_memfail.suites.shipped import shipped_data
 
 __all__ = [
-    "ID_PATTERN",
     "LETTERS",
     "MEMFAIL_ANSWERS",
     "MEMFAIL_KINDS",
     "MEMFAIL_TASKS",
     "MODELS",
-    "MODULES",
-    "PROTOCOLS",
+    "OPTION_WORDS",
+    "SUITE",
     "TASK_NAMES",
-    "Text",
-    "by_digest",
-    "files_by_name",
-    "files_of_memfail",
-    "shipped_data",
-    "shipped_sample",
     "task_of_row",
     "task_of_rows",
 ]
+
+
+def load(request: SuiteRequest) -> list[Task]:
+    """Return the wanted tasks, from the files in the folder, or from our own rows if no folder is given.
+
+    A folder may hold only some tasks. Raises `UsageError` for a missing file of a task that the user named and for a folder
+    without rows, `RowError` for the first fault.
+    """
+    folder = request.folder or shipped_data()
+    if not folder.is_dir():
+        raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
+    files = files_of_memfail(folder)
+    wanted = [name for name in TASK_NAMES if not request.tasks or name in request.tasks]
+    if missing := [name for name in wanted if name not in files and (not files or name in request.named)]:
+        raise UsageError(
+            f"no rows of the task {missing[0]!r}: {folder / missing[0]}.csv is missing (--memfail-data names the folder)"
+        )
+    return [
+        MODULES[name].build(name, MODULES[name].read(files[name]), request.protocol, request.seed)
+        for name in wanted
+        if name in files
+    ]
+
+
+def recipes() -> Mapping[str, Any]:
+    """Return what `memfail generate` makes, by name."""
+    from pytest_memfail.suites.memfail.recipes import RECIPES
+
+    return RECIPES
+
+
+SUITE: Final = Suite(
+    name="memfail",
+    source=Source(
+        url="https://arxiv.org/abs/2605.26667",
+        licence="CC BY 4.0",
+        files={OURS: tuple(f"{name}.csv" for name in TASK_NAMES)},
+    ),
+    load=load,
+    parts=dict.fromkeys(TASK_NAMES, ()),
+    kinds=MEMFAIL_KINDS,
+    answers=MEMFAIL_ANSWERS,
+    limits="questions",
+    stands_alone=False,
+    faults=faults,
+    recipes=recipes,
+)

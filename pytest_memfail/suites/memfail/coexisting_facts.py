@@ -13,6 +13,7 @@ from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Preference
 from pytest_memfail.suites.memfail.row_models import CoexistingRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
+from pytest_memfail.suites.sampling import by_digest
 
 
 def read(path: Path) -> Rows[CoexistingRow]:
@@ -30,8 +31,8 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: ProtocolName, seed: in
         asked = list(range(n))
         rng.shuffle(asked)
     else:
-        pairs = layout.by_digest(pairs, seed, [f"store:{rows.ids[i]}:{j}" for i, j in pairs])
-        asked = layout.by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
+        pairs = by_digest(pairs, seed, [f"store:{rows.ids[i]}:{j}" for i, j in pairs])
+        asked = by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
     conversations = {
         (i, j): layout.conversation(
             f"{name}:{rows.ids[i]}:{j}", [rows.rows[i].preference_facts[j]], None if protocol == "paper" else day

@@ -10,6 +10,7 @@ from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.gold import Rule
 from pytest_memfail.suites.memfail.row_models import ConditionalRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
+from pytest_memfail.suites.sampling import by_digest
 
 LICENCE = "see the data card of the folder"
 COMPOSED: Final = "conditional_facts_hard"
@@ -31,8 +32,8 @@ def build(name: str, rows: Rows[ConditionalRow], protocol: ProtocolName, seed: i
         asked = list(range(n))
         rng.shuffle(asked)
     else:
-        stored = layout.by_digest(range(n), seed, [f"store:{i}" for i in rows.ids])
-        asked = layout.by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
+        stored = by_digest(range(n), seed, [f"store:{i}" for i in rows.ids])
+        asked = by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
     essays = {i: "\n".join(rows.rows[i].entity_facts) for i in range(n)}
     conversations = {
         i: layout.conversation(f"{name}:{rows.ids[i]}", rows.rows[i].entity_facts, None if protocol == "paper" else day)

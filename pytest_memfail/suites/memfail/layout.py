@@ -6,28 +6,17 @@ seed and row id, so that adding or removing a row does not move any other.
 
 from __future__ import annotations
 
-import hashlib
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Final, TypeVar
+from typing import Final
 
 from pytest_memfail.core import Conversation, Ingest, Message, Probe, Question, StorePlan
 from pytest_memfail.rows import digest
 
-PROTOCOLS: Final = ("ours", "paper")
-
 PAPER_FACT_SALT: Final = 0xF1AC
 PAPER_QUESTION_SALT: Final = 0x5EED
 FIRST_DAY: Final = datetime(2025, 1, 6, 9, 0, tzinfo=timezone.utc)
-
-T = TypeVar("T")
-
-
-def by_digest(items: Iterable[T], seed: int, key: list[str]) -> list[T]:
-    """Return the items ordered by a digest of the seed and their key."""
-    keyed = [(hashlib.sha256(f"{seed}:{name}".encode()).digest(), item) for name, item in zip(key, items, strict=True)]
-    return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 
 
 def paper_rows(n: int, seed: int) -> tuple[list[int], random.Random]:

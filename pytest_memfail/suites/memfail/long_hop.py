@@ -13,6 +13,7 @@ from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Link
 from pytest_memfail.suites.memfail.row_models import LongHopRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
+from pytest_memfail.suites.sampling import by_digest
 
 OUTPUT_INSTRUCTION: Final = """
 
@@ -44,8 +45,8 @@ def build(name: str, rows: Rows[LongHopRow], protocol: ProtocolName, seed: int) 
         random.Random(seed ^ layout.PAPER_QUESTION_SALT).shuffle(asked)
     else:
         links = [(i, j) for i, row in enumerate(rows.rows) for j in range(len(row.facts))]
-        links = layout.by_digest(links, seed, [f"store:{rows.ids[i]}:{j}" for i, j in links])
-        asked = layout.by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
+        links = by_digest(links, seed, [f"store:{rows.ids[i]}:{j}" for i, j in links])
+        asked = by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
     conversations = {
         (i, j): layout.conversation(
             f"{name}:{rows.ids[i]}:{j}", [rows.rows[i].facts[j]], None if protocol == "paper" else day

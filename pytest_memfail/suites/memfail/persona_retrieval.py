@@ -11,6 +11,7 @@ from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Persona
 from pytest_memfail.suites.memfail.row_models import PersonaRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
+from pytest_memfail.suites.sampling import by_digest
 
 
 def read(path: Path) -> Rows[PersonaRow]:
@@ -29,8 +30,8 @@ def build(name: str, rows: Rows[PersonaRow], protocol: ProtocolName, seed: int) 
         stored, rng = layout.paper_rows(n, seed)
         rng.shuffle(slots)
     else:
-        stored = layout.by_digest(range(n), seed, [f"store:{i}" for i in rows.ids])
-        slots = layout.by_digest(slots, seed, [f"ask:{rows.ids[i]}:{j}" for i, j in slots])
+        stored = by_digest(range(n), seed, [f"store:{i}" for i in rows.ids])
+        slots = by_digest(slots, seed, [f"ask:{rows.ids[i]}:{j}" for i, j in slots])
     conversations = {
         i: layout.conversation(f"{name}:{rows.ids[i]}", rows.rows[i].entity_facts, None if protocol == "paper" else day)
         for day, i in enumerate(stored)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from datetime import date as Date  # noqa: N812 - a type
 from typing import Annotated, Final, Literal
@@ -11,12 +10,9 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pytest_memfail.core import Part, PartRole
-from pytest_memfail.rows import HALF, half_character, may_be_cut, place_of
+from pytest_memfail.rows import HALF, ROW_ID, Text, half_character, may_be_cut, place_of
 
-Text = Annotated[str, Field(min_length=1)]
 LETTERS = ("A", "B", "C", "D", "E")
-ID_PATTERN = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""Ids become parts of node ids, pasted commands and links: no spaces, no slashes, not only dots."""
 
 
 def _parse_json(cell: object) -> object:
@@ -41,7 +37,7 @@ Json = BeforeValidator(_parse_json)
 Texts = Annotated[list[Text], Json]
 Place = Annotated[int, Field(ge=0)]
 OptionalPlace = Annotated[Place | None, BeforeValidator(_empty_is_none)]
-RowId = Annotated[str | None, Field(pattern=f"^{ID_PATTERN.pattern}$"), BeforeValidator(_empty_is_none)]
+RowId = Annotated[str | None, Field(pattern=f"^{ROW_ID.pattern}$"), BeforeValidator(_empty_is_none)]
 
 
 class DetailRow(BaseModel):

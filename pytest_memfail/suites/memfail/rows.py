@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from pytest_memfail.core import RowError
+from pytest_memfail.core import RowError, SuiteFault
 from pytest_memfail.rows import Table, digest, read_table, row_faults, slug
 from pytest_memfail.suites.memfail.row_models import DatedMessage, DetailRow, Row
 
@@ -117,3 +117,8 @@ def row_ids(rows: Sequence[R], make_id: Callable[[R], str], make_key: Callable[[
             name = f"{name}-{digest(make_key(row), 6)}"
         ids.append(name)
     return ids
+
+
+def warn(rows: Rows[Any], line: int | None, field: str, message: str) -> SuiteFault:
+    """Return a fault that does not stop a run."""
+    return SuiteFault(str(rows.path), field, message, is_error=False, line=line)

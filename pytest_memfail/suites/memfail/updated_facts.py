@@ -23,6 +23,7 @@ from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import State
 from pytest_memfail.suites.memfail.row_models import UpdatedRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
+from pytest_memfail.suites.sampling import by_digest
 
 USER = "the user"
 MORNING = time(9, tzinfo=timezone.utc)
@@ -48,7 +49,7 @@ def build(name: str, rows: Rows[UpdatedRow], protocol: ProtocolName, seed: int) 
             conversation = Conversation(f"c-{key}", (Message("user", message.text, when),), when)
             homes[i, j] = conversation.id
             messages.append((when, key, conversation))
-    asked = layout.by_digest(range(len(rows.rows)), seed, [f"ask:{i}" for i in rows.ids])
+    asked = by_digest(range(len(rows.rows)), seed, [f"ask:{i}" for i in rows.ids])
     questions = [_question(name, rows, i) for i in asked]
     return Task(
         name=name,

@@ -9,7 +9,7 @@ import re
 import pytest
 from row_files import folder
 
-from pytest_memfail.core import Ingest, RowError
+from pytest_memfail.core import Folders, Ingest, RowError
 from pytest_memfail.suites import HaystackFinder, read_custom, validate
 from pytest_memfail.suites.load import sample
 
@@ -368,9 +368,9 @@ def test_half_a_character_is_a_fault_with_its_line(tmp_path):
 def test_evidence_that_its_conversation_does_not_state_is_a_warning(tmp_path, old, new, said, more):
     assert old in CASE
     (tmp_path / "a.memfail.yaml").write_text(CASE.replace(old, new) + more, encoding="utf-8")
-    found = [finding for finding in validate(tmp_path) if finding.field.startswith("expected")]
-    assert [(finding.severity, finding.line, finding.field, finding.message) for finding in found] == [
-        ("warning", 10, "expected.0", text) for text in said
+    found = [finding for finding in validate(tmp_path) if finding.place.startswith("expected")]
+    assert [(finding.is_error, finding.line, finding.place, finding.problem) for finding in found] == [
+        (False, 10, "expected.0", text) for text in said
     ]
 
 
@@ -460,7 +460,7 @@ def test_own_rows_override_the_shipped_ones(tmp_path):
     rows = tmp_path / "rows"
     rows.mkdir()
     folder(rows, 1)
-    task = in_haystack(tmp_path, f"{CASE}haystack: long_hop\n", data=rows)
+    task = in_haystack(tmp_path, f"{CASE}haystack: long_hop\n", data=Folders(rows))
     assert 3 < len(stored(task)) < 8
 
 

@@ -5,22 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_memfail.rows.repeats import near_duplicates, shared_runs, trigrams
-from pytest_memfail.suites.memfail.validate.guessing import above_chance, by_words, rejected, tail
-
-
-def test_a_word_that_gives_the_answer_away_is_learnt():
-    questions = [f"surely thing {i}" if i % 2 else f"hardly thing {i}" for i in range(20)]
-    assert by_words(questions, ["yes" if i % 2 else "no" for i in range(20)]) == 1.0
-
-
-def test_questions_that_tell_nothing_give_chance_or_less():
-    questions = [f"thing {i // 2}" for i in range(40)]
-    assert by_words(questions, ["yes" if i % 2 else "no" for i in range(40)]) <= 0.5
-
-
-@pytest.mark.parametrize(("share", "above"), [(0.5, False), (0.64, False), (0.66, True)])
-def test_above_chance_is_three_standard_errors(share, above):
-    assert above_chance(share, 0.5, 100) is above
+from pytest_memfail.suites.memfail.shortcuts import rejected, tail
 
 
 def test_the_tail_of_a_binomial_distribution():

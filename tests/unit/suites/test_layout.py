@@ -7,33 +7,34 @@ from datetime import timedelta
 
 from pytest_memfail.core import Ingest, Probe
 from pytest_memfail.suites.memfail import layout
+from pytest_memfail.suites.sampling import by_digest
 
 NAMES = [f"row-{i}" for i in range(50)]
 
 
 def test_by_digest_is_the_same_order_whatever_the_order_given():
     turned = NAMES[::-1]
-    assert layout.by_digest(NAMES, 42, NAMES) == layout.by_digest(turned, 42, turned)
+    assert by_digest(NAMES, 42, NAMES) == by_digest(turned, 42, turned)
 
 
 def test_by_digest_moves_no_other_row_when_one_is_left_out():
-    whole = layout.by_digest(NAMES, 42, NAMES)
+    whole = by_digest(NAMES, 42, NAMES)
     for gone in NAMES:
         rest = [name for name in NAMES if name != gone]
-        assert layout.by_digest(rest, 42, rest) == [name for name in whole if name != gone]
+        assert by_digest(rest, 42, rest) == [name for name in whole if name != gone]
 
 
 def test_by_digest_does_not_sort_by_name():
-    assert layout.by_digest(NAMES, 42, NAMES) not in (NAMES, sorted(NAMES))
+    assert by_digest(NAMES, 42, NAMES) not in (NAMES, sorted(NAMES))
 
 
 def test_by_digest_depends_on_the_seed():
-    assert layout.by_digest(NAMES, 1, NAMES) != layout.by_digest(NAMES, 2, NAMES)
+    assert by_digest(NAMES, 1, NAMES) != by_digest(NAMES, 2, NAMES)
 
 
 def test_by_digest_sorts_by_the_key_and_returns_the_items():
-    assert sorted(layout.by_digest(range(50), 42, NAMES)) == list(range(50))
-    assert [NAMES[i] for i in layout.by_digest(range(50), 42, NAMES)] == layout.by_digest(NAMES, 42, NAMES)
+    assert sorted(by_digest(range(50), 42, NAMES)) == list(range(50))
+    assert [NAMES[i] for i in by_digest(range(50), 42, NAMES)] == by_digest(NAMES, 42, NAMES)
 
 
 def test_the_published_shuffle_goes_on_with_the_same_generator():

@@ -25,7 +25,17 @@ from pytest_memfail.core import (
     UnknownNameError,
     UsageError,
 )
-from pytest_memfail.suites import HAYSTACKS, MEMFAIL_TASKS, TASK_NAMES, TaskRequest, load_tasks, sample
+from pytest_memfail.suites import (
+    DEFAULT,
+    HAYSTACKS,
+    MEMFAIL_TASKS,
+    TASK_NAMES,
+    TaskRequest,
+    choose_suites,
+    load_tasks,
+    sample,
+    with_users_tasks,
+)
 from pytest_memfail.suites.memfail.long_hop import OUTPUT_INSTRUCTION
 from pytest_memfail.systems.bm25 import BM25
 
@@ -36,7 +46,8 @@ def rows(tmp_path):
 
 
 def names(rows, *patterns, extra=()):
-    return [task.name for task in load_tasks(TaskRequest(patterns, data=rows), extra)]
+    suites = with_users_tasks(choose_suites(DEFAULT), lambda: extra)
+    return [task.name for task in load_tasks(TaskRequest(patterns, data=rows, suites=suites))]
 
 
 def own_task(name="mine"):
@@ -82,7 +93,8 @@ def test_tasks_of_others_come_after_our_own(rows):
 
 def test_a_task_of_others_may_replace_one_of_ours(rows):
     task = own_task("long_hop")
-    assert load_tasks(TaskRequest(("long_hop",), data=rows), [task]) == (task,)
+    suites = with_users_tasks(choose_suites(DEFAULT), lambda: [task])
+    assert load_tasks(TaskRequest(("long_hop",), data=rows, suites=suites)) == (replace(task, suite="own", k=5),)
 
 
 def test_a_folder_with_some_of_the_tasks_gives_those(rows):

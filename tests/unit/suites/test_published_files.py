@@ -10,7 +10,7 @@ import pytest
 from row_files import coexisting, conditional, folder, long_hop, persona, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.core import RowError, UsageError
+from pytest_memfail.core import Folders, RowError, UsageError
 from pytest_memfail.suites import MEMFAIL_TASKS, HaystackFinder, TaskRequest, load_tasks, validate
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "memfail"
@@ -72,7 +72,7 @@ def test_the_published_layout_is_read_as_the_flat_one(tmp_path, flat, clone, pla
 @pytest.mark.parametrize("place", ["memfail", "memfail/datasets"])
 def test_it_is_validated_as_the_flat_one(tmp_path, flat, clone, place, capsys):
     def findings(data):
-        return sorted((finding.severity, finding.line or 0, finding.message) for finding in validate(data))
+        return sorted((finding.is_error, finding.line or 0, finding.problem) for finding in validate(data))
 
     assert findings(tmp_path / place) == findings(flat) != []
     assert main(["validate", str(tmp_path / place)]) == 0
@@ -129,7 +129,7 @@ def test_only_raw_rows_are_no_rows(tmp_path):
 
 
 def test_a_haystack_comes_from_there(clone):
-    found = HaystackFinder(clone).find("long_hop", clone)
+    found = HaystackFinder(Folders(clone)).find("long_hop", clone)
     assert found.data_hash == content(clone)["long_hop"][0]
 
 

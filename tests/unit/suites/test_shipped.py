@@ -9,13 +9,12 @@ from collections import Counter
 import pytest
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.suites import PROTOCOLS, TASK_NAMES, TaskRequest, load_tasks, shipped_data, validate
-from pytest_memfail.suites.memfail import shipped
+from pytest_memfail.suites import TASK_NAMES, TaskRequest, load_tasks, shipped, shipped_data, validate
 
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-@pytest.fixture(scope="module", params=PROTOCOLS)
+@pytest.fixture(scope="module", params=["ours", "paper"])
 def tasks(request):
     return load_tasks(TaskRequest(protocol=request.param))
 
@@ -86,7 +85,7 @@ def test_no_letter_is_right_far_more_often_than_others():
 
 
 def test_an_installation_without_rows_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "package" / "suites" / "memfail" / "shipped.py"))
+    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "package" / "suites" / "shipped.py"))
     with pytest.raises(UsageError, match="reinstall pytest-memfail or give --memfail-data"):
         shipped_data()
 
@@ -95,7 +94,7 @@ def test_the_rows_inside_a_wheel_come_first(tmp_path, monkeypatch):
     for folder in (tmp_path / "package" / "_datasets", tmp_path / "datasets"):
         folder.mkdir(parents=True)
         (folder / "generation_config.json").write_text("{}", encoding="utf-8")
-    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "package" / "suites" / "memfail" / "shipped.py"))
+    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "package" / "suites" / "shipped.py"))
     assert shipped_data() == tmp_path / "package" / "_datasets"
 
 

@@ -14,17 +14,17 @@ import pytest
 from row_files import asked, conditional, persona, updated, write
 
 from pytest_memfail.suites import shipped_data, validate
-from pytest_memfail.suites.memfail.validate import READERS
-from pytest_memfail.suites.memfail.validate.guessing import rejected
-from pytest_memfail.suites.memfail.validate.shortcuts import (
+from pytest_memfail.suites.memfail.shortcuts import (
     EXCLUSIVITY,
     HIGHEST,
     mean_score,
     probability,
+    rejected,
     rules_of,
-    shortcut_findings,
+    shortcut_faults,
     sources_of,
 )
+from pytest_memfail.suites.memfail.tasks import MODULES
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 WORDS = "amber bramble cinder dahlia ember fennel garnet hazel indigo juniper kelp lantern marble nutmeg opal".split()
@@ -32,8 +32,8 @@ WORDS = "amber bramble cinder dahlia ember fennel garnet hazel indigo juniper ke
 
 def told(path, *names):
     """Return the findings for these files of a folder."""
-    tasks = {name: READERS[name](path / f"{name}.csv") for name in names}
-    return [finding.message for finding in shortcut_findings(tasks)]
+    tasks = {name: MODULES[name].read(path / f"{name}.csv") for name in names}
+    return [finding.problem for finding in shortcut_faults(tasks)]
 
 
 def rows(count, essay, question="Ada{n} hears {word} bells. Will she bake?"):
@@ -126,7 +126,9 @@ def test_rows_that_all_have_one_answer_are_passed_over(tmp_path):
 
 
 def test_the_order_of_the_rows_changes_nothing(tmp_path):
-    tasks = {"conditional_facts_easy": READERS["conditional_facts_easy"](shipped_data() / "conditional_facts_easy.csv")}
+    tasks = {
+        "conditional_facts_easy": MODULES["conditional_facts_easy"].read(shipped_data() / "conditional_facts_easy.csv")
+    }
     (essays, *_) = sources_of(tasks)
     turned = essays.texts[::-1]
     scores = [
@@ -138,7 +140,7 @@ def test_the_order_of_the_rows_changes_nothing(tmp_path):
 
 def test_answers_drawn_by_lot_are_not_reported():
     """The level is 1% for all rules of a folder together."""
-    easy = READERS["conditional_facts_easy"](shipped_data() / "conditional_facts_easy.csv")
+    easy = MODULES["conditional_facts_easy"].read(shipped_data() / "conditional_facts_easy.csv")
     sources = [source.texts[:40] for source in sources_of({"conditional_facts_easy": easy})]
     rules = [rules_of([text.text for text in texts]) for texts in sources]
     alarms = 0
@@ -157,7 +159,7 @@ def test_no_rule_answers_the_shipped_rows():
     names = ("conditional_facts_easy", "conditional_facts_hard", "updated_facts")
     scores = {
         (source.rows.path.stem, source.name, name): mean_score(rule, source.texts)
-        for source in sources_of({name: READERS[name](shipped_data() / f"{name}.csv") for name in names})
+        for source in sources_of({name: MODULES[name].read(shipped_data() / f"{name}.csv") for name in names})
         for name, rule in rules_of([text.text for text in source.texts]).items()
     }
     assert len(scores) == 21
@@ -175,7 +177,7 @@ def test_exclusivity_is_stated_under_both_answers_of_the_shipped_rows():
 def test_the_published_questions_show_who_is_misled():
     if not PUBLISHED.is_dir():
         pytest.skip(f"the published rows are not here: {PUBLISHED}")
-    found = [finding.message for finding in validate(PUBLISHED)]
+    found = [finding.problem for finding in validate(PUBLISHED)]
     assert [message.partition(" of who")[0] for message in found if "misled" in message] == [
         "the occurrences of a single word in the question alone give 73%",
         "all words (naive Bayes) in the question alone give 74%",

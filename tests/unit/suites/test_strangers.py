@@ -22,7 +22,7 @@ def found(path, *strangers):
         questions = [asked(n, 0, misleading=False), {**asked(n, 1, misleading=True), "distractor": name}]
         rows.append(persona(n, entity=f"Ada{n} Bell", questions=json.dumps(questions)))
     write(path / "persona_retrieval.csv", *rows)
-    return [finding.message for finding in validate(path) if finding.field == "distractor"]
+    return [finding.problem for finding in validate(path) if finding.place == "distractor"]
 
 
 def test_names_of_which_the_store_has_no_word_are_reported(tmp_path):
@@ -62,5 +62,5 @@ def test_strangers_of_the_shipped_rows_share_first_names_last_names_or_both_with
 def test_published_strangers_are_known_by_their_names():
     if not (PUBLISHED / "persona_retrieval.csv").is_file():
         pytest.skip(f"the published rows are not here: {PUBLISHED}")
-    said = [finding.message for finding in validate(PUBLISHED) if finding.field == "distractor"]
+    said = [finding.problem for finding in validate(PUBLISHED) if finding.place == "distractor"]
     assert any("20 of 157 misleading questions name a person none of whose names" in message for message in said)

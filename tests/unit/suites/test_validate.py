@@ -7,13 +7,13 @@ import json
 import pytest
 from row_files import asked, coexisting, conditional, folder, long_hop, persona, updated, write
 
-from pytest_memfail.core import UsageError
-from pytest_memfail.suites import Finding, validate
-from pytest_memfail.suites.memfail.validate import numbers_in
+from pytest_memfail.core import SuiteFault, UsageError
+from pytest_memfail.suites import validate
+from pytest_memfail.suites.memfail.faults import numbers_in
 
 
 def found(path, field=None):
-    return [finding for finding in validate(path) if field in (None, finding.field)]
+    return [finding for finding in validate(path) if field in (None, finding.place)]
 
 
 def paired(path, *records):
@@ -37,8 +37,8 @@ def test_all_errors_of_all_files_are_listed(tmp_path):
     folder(tmp_path)
     write(tmp_path / "long_hop.csv", long_hop(0, correct_choice="X"), long_hop(1, hop_count="9"))
     write(tmp_path / "coexisting_facts.csv", coexisting(0, question=""))
-    errors = [finding for finding in validate(tmp_path) if finding.severity == "error"]
-    assert {(f.file.rpartition("/")[2], f.field) for f in errors} == {
+    errors = [finding for finding in validate(tmp_path) if finding.is_error]
+    assert {(f.file.rpartition("/")[2], f.place) for f in errors} == {
         ("long_hop.csv", "correct_choice"),
         ("long_hop.csv", "hop_count"),
         ("coexisting_facts.csv", "question"),
@@ -48,7 +48,7 @@ def test_all_errors_of_all_files_are_listed(tmp_path):
 def test_ids_that_repeat_are_an_error(tmp_path):
     write(tmp_path / "long_hop.csv", long_hop(0), long_hop(1, id="chain-0"))
     (finding,) = validate(tmp_path)
-    assert (finding.severity, finding.field) == ("error", "id")
+    assert (finding.is_error, finding.place) == (True, "id")
 
 
 def test_a_folder_without_rows_is_refused(tmp_path):
@@ -62,23 +62,23 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path):
 
 
 def test_a_finding_reads_as_editors_read_them():
-    assert str(Finding("warning", "a.csv", 3, "entity", "odd")) == "a.csv:3: warning: entity: odd"
-    assert str(Finding("error", "a.csv", None, "file", "bad")) == "a.csv: error: file: bad"
+    assert str(SuiteFault("a.csv", "entity", "odd", is_error=False, line=3)) == "a.csv:3: warning: entity: odd"
+    assert str(SuiteFault("a.csv", "file", "bad")) == "a.csv: error: file: bad"
 
 
 def test_an_unbalanced_yes_and_no_is_a_warning(tmp_path):
     write(tmp_path / "conditional_facts_easy.csv", *(conditional(2 * n) for n in range(3)), conditional(1))
     (finding,) = validate(tmp_path)
-    assert finding.severity == "warning"
-    assert "3 yes, 1 no; always answering yes scores 75%" in finding.message
+    assert not finding.is_error
+    assert "3 yes, 1 no; always answering yes scores 75%" in finding.problem
 
 
 def test_a_label_that_contradicts_its_answer_is_a_warning(tmp_path):
     rows = [conditional(0), conditional(1), conditional(2, ground_truth_answer="No."), conditional(3)]
     write(tmp_path / "conditional_facts_easy.csv", *rows)
     (finding,) = validate(tmp_path)
-    assert (finding.line, finding.field) == (4, "condition_met")
-    assert "is 'yes', but the ground truth begins with 'No'" in finding.message
+    assert (finding.line, finding.place) == (4, "condition_met")
+    assert "is 'yes', but the ground truth begins with 'No'" in finding.problem
 
 
 @pytest.mark.parametrize("text", ["only when it rains", "unless it is dry", "if it rains", "Whenever it rains"])
@@ -106,7 +106,7 @@ def test_a_number_that_the_essay_never_states_is_a_warning(tmp_path):
     ]
     paired(tmp_path, *rows)
     (finding,) = found(tmp_path, "condition")
-    assert "in 1 of 2 rows with one (lines 3)" in finding.message
+    assert "in 1 of 2 rows with one (lines 3)" in finding.problem
 
 
 def test_an_exclusivity_that_the_essay_never_states_is_a_warning(tmp_path):
@@ -117,7 +117,7 @@ def test_an_exclusivity_that_the_essay_never_states_is_a_warning(tmp_path):
     (finding,) = found(tmp_path, "condition")
     assert (
         "in 1 of 2 rows that answer no because the condition or the ground truth says 'only' (lines 2)"
-        in finding.message
+        in finding.problem
     )
 
 
@@ -131,7 +131,7 @@ def test_variants_of_different_rules_are_not_paired(tmp_path):
     write(tmp_path / "conditional_facts_easy.csv", conditional(0), conditional(1))
     write(tmp_path / "conditional_facts_hard.csv", conditional(0), conditional(3))
     (finding,) = found(tmp_path, "pairs")
-    assert "not paired: 1 of 2 rules" in finding.message
+    assert "not paired: 1 of 2 rules" in finding.problem
 
 
 def test_a_distractor_with_an_essay_of_its_own_is_a_warning(tmp_path):
@@ -139,31 +139,31 @@ def test_a_distractor_with_an_essay_of_its_own_is_a_warning(tmp_path):
     rows = [persona(0, questions=json.dumps(questions)), persona(1)]
     write(tmp_path / "persona_retrieval.csv", *rows)
     (finding,) = found(tmp_path, "distractor")
-    assert "1 of 2 misleading questions name someone who has an essay" in finding.message
+    assert "1 of 2 misleading questions name someone who has an essay" in finding.problem
 
 
 def test_a_borrowed_passage_that_the_essay_has_not_is_a_warning(tmp_path):
     questions = [{**asked(0, 0, misleading=True), "borrows": ["keeps 3 bees", "keeps 4 bees"]}]
     write(tmp_path / "persona_retrieval.csv", persona(0, questions=json.dumps(questions)))
     (finding,) = found(tmp_path, "questions.0.borrows")
-    assert finding.message == "'4' is not in the essay"
+    assert finding.problem == "'4' is not in the essay"
 
 
 def test_direct_questions_about_a_shared_name_are_a_warning(tmp_path):
     write(tmp_path / "persona_retrieval.csv", persona(0, entity="Ada"), persona(1, entity="Ada"), persona(2))
     (finding,) = found(tmp_path, "entity")
-    assert "4 of 6 direct questions name a person with several essays (2 names for 3 essays)" in finding.message
+    assert "4 of 6 direct questions name a person with several essays (2 names for 3 essays)" in finding.problem
 
 
 def test_too_few_misleading_questions_are_a_warning(tmp_path):
     write(tmp_path / "persona_retrieval.csv", persona(0), persona(1))
     (finding,) = found(tmp_path, "is_misleading")
-    assert "2 of 6 questions mislead" in finding.message
+    assert "2 of 6 questions mislead" in finding.problem
 
 
 def test_a_link_without_its_anchor_is_a_warning(tmp_path):
     write(tmp_path / "long_hop.csv", long_hop(0), long_hop(1, fact_1="Nothing leads anywhere."))
-    assert [(f.field, f.message) for f in validate(tmp_path)] == [
+    assert [(f.place, f.problem) for f in validate(tmp_path)] == [
         ("fact_1", "does not contain its anchor 'anchor1x0'"),
         ("fact_1", "does not contain its anchor 'anchor1x1'"),
     ]
@@ -172,7 +172,7 @@ def test_a_link_without_its_anchor_is_a_warning(tmp_path):
 def test_one_letter_that_is_mostly_right_is_a_warning(tmp_path):
     write(tmp_path / "long_hop.csv", *(long_hop(5 * n) for n in range(10)))
     (finding,) = found(tmp_path, "correct_choice")
-    assert "A is right in 10 of 10" in finding.message
+    assert "A is right in 10 of 10" in finding.problem
 
 
 @pytest.mark.parametrize(
@@ -187,16 +187,16 @@ def test_one_letter_that_is_mostly_right_is_a_warning(tmp_path):
 def test_a_detail_whose_own_wording_its_source_does_not_have_is_a_warning(tmp_path, name, record):
     write(tmp_path / f"{name}.csv", record)
     (finding,) = found(tmp_path, "evidence_details")
-    assert (finding.severity, finding.line) == ("warning", 2)
-    assert "is not in the source" in finding.message
+    assert (finding.is_error, finding.line) == (False, 2)
+    assert "is not in the source" in finding.problem
 
 
 def test_a_wording_that_keeps_a_detail_and_only_covers_it_is_a_warning(tmp_path):
     details = '[[], [{"part": "preference", "wordings": ["thing 0-1", "gadget"], "vaguer": ["stuff", "Gadget"]}]]'
     write(tmp_path / "coexisting_facts.csv", coexisting(evidence_details=details))
     (finding,) = found(tmp_path, "evidence_details")
-    assert finding.severity == "warning"
-    assert finding.message == "'gadget' is both a wording and a vaguer wording of 'thing 0-1'"
+    assert not finding.is_error
+    assert finding.problem == "'gadget' is both a wording and a vaguer wording of 'thing 0-1'"
 
 
 def test_numbers_are_found_in_digits_and_in_words():
@@ -215,7 +215,7 @@ def test_rows_without_a_value_are_a_warning(tmp_path):
 def test_evidence_of_another_message_names_it(tmp_path):
     detail = json.dumps([{"wordings": ["pier 5"]}])
     write(tmp_path / "updated_facts.csv", updated(0, fact_index="1", evidence_details=detail))
-    assert [finding.message for finding in found(tmp_path)] == [
+    assert [finding.problem for finding in found(tmp_path)] == [
         "'quay 9' is not in message 1; the row's text 2 (from 0) has it",
         "'pier 5' is not in the source; the row's text 0 (from 0) has it",
     ]
@@ -224,7 +224,7 @@ def test_evidence_of_another_message_names_it(tmp_path):
 def test_preferences_in_another_order_than_their_facts_are_a_warning(tmp_path):
     facts = json.dumps(["I keep a parrot.", "My kayak is red."])
     write(tmp_path / "coexisting_facts.csv", coexisting(preferences='["red kayak", "parrot"]', preference_facts=facts))
-    assert [(finding.field, finding.message) for finding in found(tmp_path)] == [
+    assert [(finding.place, finding.problem) for finding in found(tmp_path)] == [
         ("preferences.0", "'red kayak' is not in preference_facts.0, but in preference_facts.1"),
         ("preferences.1", "'parrot' is not in preference_facts.1, but in preference_facts.0"),
     ]

@@ -20,9 +20,9 @@ from pytest_memfail.authoring import (
     quoted,
     text_faults,
 )
+from pytest_memfail.suites.memfail.design import LIKENESS
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.samplers import preference_specs
-from pytest_memfail.suites.memfail.validate import LIKENESS
 from pytest_memfail.texts import in_plain_words
 
 FIRST_PERSON: Final = re.compile(r"\b(I|I['’]\w+|me|my|mine|myself|we|us|our)\b", re.IGNORECASE)

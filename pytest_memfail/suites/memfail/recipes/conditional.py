@@ -32,17 +32,10 @@ from pytest_memfail.authoring import (
     text_faults,
     together,
 )
+from pytest_memfail.suites.memfail.design import EASY_SENTENCES, ESSAY_LIKENESS, HARD_SENTENCES
+from pytest_memfail.suites.memfail.faults import CONNECTIVES, EXCLUSIVE, STATES_EXCLUSIVITY, numbers_in
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.samplers import rule_specs
-from pytest_memfail.suites.memfail.validate import (
-    CONNECTIVES,
-    EASY_SENTENCES,
-    ESSAY_LIKENESS,
-    EXCLUSIVE,
-    HARD_SENTENCES,
-    STATES_EXCLUSIVITY,
-    numbers_in,
-)
 from pytest_memfail.texts import essay_sentences, in_plain_words, plain_words
 
 EASY: Final = "conditional_facts_easy.csv"

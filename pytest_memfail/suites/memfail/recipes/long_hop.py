@@ -30,11 +30,11 @@ from pytest_memfail.authoring import (
 )
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm import count_tokens
+from pytest_memfail.suites.memfail.design import LIKENESS, is_gerund
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.audit import audited
 from pytest_memfail.suites.memfail.recipes.samplers import letters
 from pytest_memfail.suites.memfail.row_models import LETTERS
-from pytest_memfail.suites.memfail.validate import LIKENESS, is_gerund
 from pytest_memfail.texts import in_plain_words, plain_words
 
 FILE: Final = "long_hop.csv"

@@ -22,9 +22,9 @@ from pytest_memfail.authoring import (
     text_faults,
 )
 from pytest_memfail.core import UsageError, one_line
+from pytest_memfail.suites.memfail.design import LIKENESS, PERSONA_SENTENCES
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.samplers import PersonSpec, apart, person_specs
-from pytest_memfail.suites.memfail.validate import LIKENESS, PERSONA_SENTENCES
 from pytest_memfail.texts import essay_sentences, in_plain_words, plain_words
 
 QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")

@@ -9,7 +9,7 @@ import pytest
 from mab_rows import FACTS, row, write
 
 from pytest_memfail.core import Ingest, MemfailError, RowError, SuiteRequest, UnknownNameError, UsageError
-from pytest_memfail.suites import suite_in
+from pytest_memfail.suites import suites_in
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.suites.mab.files import FAMILIES, Row, files_in
 
@@ -38,9 +38,9 @@ def test_a_split_is_found_under_any_of_its_names(tmp_path, name, place):
 
 
 def test_the_folder_tells_the_suite(tmp_path):
-    assert suite_in(tmp_path) is None
+    assert SUITE not in suites_in(tmp_path)
     write(tmp_path, row(), name="Conflict_Resolution_6k.json")
-    assert suite_in(tmp_path) is SUITE
+    assert suites_in(tmp_path) == [SUITE]
 
 
 @pytest.mark.parametrize(

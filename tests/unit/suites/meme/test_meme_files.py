@@ -9,7 +9,7 @@ import pytest
 from episodes import EPISODE, episode, question, write
 
 from pytest_memfail.core import RowError, SuiteFault, SuiteRequest, UnknownNameError, UsageError
-from pytest_memfail.suites import built_in_suite, choose_suites, suite_in
+from pytest_memfail.suites import built_in_suite, choose_suites, suites_in
 from pytest_memfail.suites.meme import SUITE, shipped_episodes
 from pytest_memfail.suites.meme.files import Episode, EpisodeFact, Item, Session, read_episodes
 from pytest_memfail.suites.places import states
@@ -279,7 +279,7 @@ def test_episodes_of_your_own(tmp_path):
     assert chosen.variant == "ours"
     (task,) = SUITE.load(SuiteRequest(tmp_path, "ours"))
     assert (task.variant, task.licence, len(task.stores)) == ("ours", "the user's own", 1)
-    assert suite_in(tmp_path) is SUITE
+    assert suites_in(tmp_path) == [SUITE]
     with pytest.raises(UsageError, match=r"no file of meme:32k in .*; episodes.json there is meme:ours"):
         SUITE.load(SuiteRequest(tmp_path))
 

@@ -17,12 +17,12 @@ expected:                             # what must be stored, kept and retrieved
     forbidden: [no known allergies]   # what the store must not hold as current
 user: Ulla Brandt                     # optional: the user's name, by which memories may call the user
 k: 5                                  # optional; defaults to the run's k
-haystack: conditional_facts_hard      # optional: a task, or a folder of conversations, to store around the case's own
+haystack: memories_of_a_friend         # optional: a task, or a folder of conversations, to store around the case's own
 ```
 
 A file may hold several cases as YAML documents (`---`). Each case has a store of its own. A haystack folder holds YAML
 or JSON files. Each is a list of conversations as above, or a mapping with the key `conversations`; a JSON file may also be a
-chat as programs log or export it (`reading/chats.py`).
+chat as programs log or export it (`rows/chats.py`).
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.rows import (
     HALF,
+    ROW_ID,
+    Text,
     YamlError,
     digest,
     half_character,
@@ -78,15 +80,14 @@ from pytest_memfail.rows import (
     short,
     slug,
 )
-from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
-from pytest_memfail.suites.memfail import ID_PATTERN, Text
+from pytest_memfail.suites.own.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.places import better_said, elsewhere
 from pytest_memfail.texts import content
 
 if TYPE_CHECKING:
     import yaml
 
-NAME: Final = "custom"
+CUSTOM: Final = "custom"
 SUFFIX: Final = ".memfail.yaml"
 SKIPPED: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
 """Folders that pytest does not search for tests by default."""
@@ -101,7 +102,7 @@ Wordings = Annotated[list[Text], BeforeValidator(_wordings), Field(min_length=1)
 
 
 def _plain_id(value: str) -> str:
-    if not ID_PATTERN.fullmatch(value):
+    if not ROW_ID.fullmatch(value):
         raise ValueError("only ASCII letters and digits, with . _ - between them")
     return value
 
@@ -213,8 +214,8 @@ def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> lis
 
 def needed_files(selection: Iterable[Sequence[str]], patterns: Sequence[str]) -> list[Path] | None:
     """Return the files of cases that must be sound, because the selection names them; None if all are, because all cases run."""
-    runs_all = not patterns or any(fnmatch(NAME, pattern) for pattern in patterns)
-    if runs_all and any(tuple(chosen) in ((), (NAME,)) for chosen in selection):
+    runs_all = not patterns or any(fnmatch(CUSTOM, pattern) for pattern in patterns)
+    if runs_all and any(tuple(chosen) in ((), (CUSTOM,)) for chosen in selection):
         return None
     return [Path(chosen[0]) for chosen in selection if chosen and Path(chosen[0]).is_absolute()]
 
@@ -256,7 +257,7 @@ def read_custom(
     if not plans:
         return None
     return Task(
-        name=NAME,
+        name=CUSTOM,
         targets=(NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED),
         stores=tuple(plans),
         evidence=evidence,
@@ -452,7 +453,7 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         )
     question = Question(
         id=case_id,
-        task=NAME,
+        task=CUSTOM,
         text=case.question,
         query=case.question,
         gold=(case.answer,),
@@ -498,7 +499,7 @@ def _in_haystack(
         hay += _haystack_file(file, content)
         data_hash = combined_hash(data_hash, content.decode("utf-8"))
     # an id with the case's name would reveal which conversations matter
-    names = {c.id: f"c-{digest(f'{NAME}:{c.id}', 10)}" for c in plan.read_conversations()}
+    names = {c.id: f"c-{digest(f'{CUSTOM}:{c.id}', 10)}" for c in plan.read_conversations()}
     own = [replace(conversation, id=names[conversation.id]) for conversation in plan.read_conversations()]
     try:
         stored = haystacks.around(own, hay, plan.id)

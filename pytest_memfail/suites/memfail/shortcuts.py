@@ -6,6 +6,7 @@ no rule does better than chance, which is one half.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,10 +15,9 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from pytest_memfail.core import SuiteFault, holm
 from pytest_memfail.suites.memfail.row_models import ConditionalRow, PersonaRow, UpdatedRow
-from pytest_memfail.suites.memfail.rows import Rows
-from pytest_memfail.suites.memfail.validate.finding import Finding, warn
-from pytest_memfail.suites.memfail.validate.guessing import rejected, tail
+from pytest_memfail.suites.memfail.rows import Rows, warn
 from pytest_memfail.texts import essay_sentences, plain_words
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ LARGE: Final = 100
 """Smaller sets scatter too much for a fixed limit: a binomial test decides, with Holm's correction over all rules tried
 on the folder."""
 CHANCE: Final = 0.5
+LEVEL: Final = 0.01
+"""The significance level for all guesses together; only guesses that chance does not explain are reported."""
 MOST_WORDS: Final = 5000
 HOW: Final = "trained on one half of the rows, scored on the other"
 EXCLUSIVITY: Final = re.compile(
@@ -65,9 +67,9 @@ class Source:
     texts: Sequence[Guessed]
 
 
-def shortcut_findings(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
+def shortcut_faults(tasks: Mapping[str, Rows[Any]]) -> Iterator[SuiteFault]:
     """Report each rule that predicts answers from one source, more often than chance or the limit allows."""
-    tests: list[tuple[float, Finding]] = []
+    tests: list[tuple[float, SuiteFault]] = []
     for source in sources_of(tasks):
         if len({text.answer for text in source.texts}) < 2:
             continue
@@ -238,3 +240,18 @@ def _shuffled(groups: frozenset[str], seed: int) -> list[str]:
 
 def _both(answers: Flags) -> bool:
     return bool(answers.any()) and not bool(answers.all())
+
+
+def tail(right: int, n: int, chance: float) -> float:
+    """Return the probability of at least this many right answers by chance."""
+    return min(1.0, math.fsum(math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(right, n + 1)))
+
+
+def rejected(probabilities: Sequence[float]) -> list[int]:
+    """Return the indices of the guesses that chance does not explain (Holm's correction), least probable first.
+
+    >>> rejected([0.5, 0.001, 0.004])
+    [1, 2]
+    """
+    corrected = holm(probabilities)
+    return sorted((i for i, p in enumerate(corrected) if p <= LEVEL), key=probabilities.__getitem__)

@@ -12,7 +12,7 @@ def shipped_data() -> Path:
 
     Raises `UsageError` if it is missing.
     """
-    package = Path(__file__).parent.parent.parent
+    package = Path(__file__).parents[1]
     for folder in (package / "_datasets", package.parent / "datasets"):
         if (folder / "generation_config.json").is_file():
             return folder

@@ -7,13 +7,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
+from pytest_memfail.core import SuiteFault
 from pytest_memfail.suites.memfail.row_models import LETTERS, LongHopRow
-from pytest_memfail.suites.memfail.rows import Rows
-from pytest_memfail.suites.memfail.validate import guessing
-from pytest_memfail.suites.memfail.validate.finding import Finding, warn
-from pytest_memfail.texts import in_plain_words
+from pytest_memfail.suites.memfail.rows import Rows, warn
+from pytest_memfail.suites.memfail.shortcuts import rejected, tail
+from pytest_memfail.texts import in_plain_words, plain_words
 
 FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
 NAME: Final = re.compile(r"\b[A-Z][a-z]+\b")
@@ -22,16 +22,16 @@ Choice = Callable[[LongHopRow], Sequence[int]]
 """Maps a row to the options that a strategy leaves; one of them is then picked at random."""
 
 
-def option_shortcuts(rows: Rows[LongHopRow]) -> Iterator[Finding]:
+def option_shortcuts(rows: Rows[LongHopRow]) -> Iterator[SuiteFault]:
     """Report each strategy that finds the right option more often than by chance, without following the chain."""
     n, chance = len(rows.rows), 1 / len(LETTERS)
     shares = {name: _share(rows.rows, choose) for name, choose in _choices(rows.rows).items()}
     names = list(shares)
-    for i in guessing.rejected([guessing.tail(math.floor(shares[name] * n + 1e-9), n, chance) for name in names]):
+    for i in rejected([tail(math.floor(shares[name] * n + 1e-9), n, chance) for name in names]):
         yield warn(rows, None, "graded_question", f"choosing {names[i]} is right in {shares[names[i]]:.0%}")
 
 
-def wrong_ends(rows: Rows[LongHopRow]) -> Iterator[Finding]:
+def wrong_ends(rows: Rows[LongHopRow]) -> Iterator[SuiteFault]:
     """Report wrong options that end no other chain about the same person, or that the chain also reaches."""
     ends: dict[str, list[LongHopRow]] = defaultdict(list)
     links: dict[str, set[str]] = defaultdict(set)
@@ -79,38 +79,39 @@ def _choices(rows: Sequence[LongHopRow]) -> dict[str, Choice]:
     facts = [fact for row in rows for fact in row.facts]
     offered = Counter(choice.casefold() for row in rows for choice in row.choices)
 
-    def in_store(row: LongHopRow) -> list[int]:
-        return _where(row, lambda choice: any(in_plain_words(choice, fact) for fact in facts))
+    def stated(row: LongHopRow, texts: Sequence[str]) -> list[int]:
+        return _where(row, lambda choice: any(in_plain_words(choice, text) for text in texts))
 
-    def about_the_subject(row: LongHopRow) -> list[int]:
-        about = _about_subject(row, facts)
-        return _where(row, lambda choice: any(in_plain_words(choice, fact) for fact in about))
+    def by_count(row: LongHopRow, pick: Callable[[Iterable[int]], int]) -> list[int]:
+        wanted = pick(offered[choice.casefold()] for choice in row.choices)
+        return _where(row, lambda choice: offered[choice.casefold()] == wanted)
 
-    def most_offered(row: LongHopRow) -> list[int]:
-        most = max(offered[choice.casefold()] for choice in row.choices)
-        return _where(row, lambda choice: offered[choice.casefold()] == most)
+    def most(row: LongHopRow, key: Callable[[str], Any]) -> list[int]:
+        return [max(range(len(row.choices)), key=lambda i: (key(row.choices[i]), -i))]
 
-    def least_offered(row: LongHopRow) -> list[int]:
-        least = min(offered[choice.casefold()] for choice in row.choices)
-        return _where(row, lambda choice: offered[choice.casefold()] == least)
+    def shared(row: LongHopRow) -> list[int]:
+        asked = set(plain_words(row.stem))
+        return most(row, lambda choice: len(asked & set(plain_words(choice))))
 
-    def first(row: LongHopRow) -> list[int]:
-        return [min(range(len(row.choices)), key=lambda i: row.choices[i].casefold())]
-
-    def last(row: LongHopRow) -> list[int]:
-        return [max(range(len(row.choices)), key=lambda i: row.choices[i].casefold())]
-
-    def by_looks(guess: guessing.Guess) -> Choice:
-        return lambda row: [guess(row.stem, row.choices)]
+    def unusual(row: LongHopRow) -> list[int]:
+        mean = sum(map(len, row.choices)) / len(row.choices)
+        return most(row, lambda choice: abs(len(choice) - mean))
 
     return {
-        "an option that the store holds": in_store,
-        "an option that the store holds about the person asked about": about_the_subject,
-        "the option that is offered most often": most_offered,
-        "the option that is offered least often": least_offered,
-        "the first option by alphabet": first,
-        "the last option by alphabet": last,
-        **{name: by_looks(guess) for name, guess in guessing.GUESSES.items()},
+        "an option that the store holds": lambda row: stated(row, facts),
+        "an option that the store holds about the person asked about": lambda row: stated(
+            row, _about_subject(row, facts)
+        ),
+        "the option that is offered most often": lambda row: by_count(row, max),
+        "the option that is offered least often": lambda row: by_count(row, min),
+        "the first option by alphabet": lambda row: [
+            min(range(len(row.choices)), key=lambda i: row.choices[i].casefold())
+        ],
+        "the last option by alphabet": lambda row: most(row, str.casefold),
+        "the longest option": lambda row: most(row, len),
+        "the shortest option": lambda row: most(row, lambda choice: -len(choice)),
+        "the option nearest to the question": shared,
+        "the option with the most unusual length": unusual,
     }
 
 

@@ -7,16 +7,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import Conversation, Task
+from pytest_memfail.core import Conversation, Folders, RowError, Suite, SuiteRequest, Task, UsageError
 from pytest_memfail.rows import digest
-from pytest_memfail.suites.memfail import MODULES, files_of_memfail, shipped_data
+from pytest_memfail.suites.load import built_in_suite
 
 FILES: Final = ("*.yaml", "*.yml", "*.json", "*.jsonl")
 """The file patterns of conversations in a folder."""
 CASES: Final = "*.memfail.yaml"
+SUITES: Final = ("memfail",)
+"""The suites whose tasks are haystacks: each has one store, of conversations that any user may have."""
 
 
 class NoHaystackError(ValueError):
@@ -35,18 +38,22 @@ class FoundHaystack:
 class HaystackFinder:
     """Find haystacks by name; read the rows of each task only once."""
 
-    def __init__(self, data: Path | None = None, seed: int = 42, tasks: Iterable[Task] = ()) -> None:
-        """Set where to look: `data` is a folder of rows that overrides the shipped ones, `tasks` come from plugins."""
-        self._data = data
+    def __init__(self, data: Folders | None = None, seed: int = 42, tasks: Iterable[Task] = ()) -> None:
+        """Set where to look: `data` has folders of rows besides the shipped ones, `tasks` come from plugins."""
+        self._data = data or Folders()
         self._tasks = {task.name: task for task in tasks}
         self._seed = seed
+
+    @cached_property
+    def _suites(self) -> dict[str, Suite]:
+        return {name: suite for suite in map(built_in_suite, SUITES) for name in suite.parts}
 
     def find(self, name: str, beside: Path) -> FoundHaystack:
         """Return the task with this name, or the folder, relative to the folder `beside`.
 
         Raises `NoHaystackError` if there is neither, `RowError` if the task's rows are faulty.
         """
-        if name in self._tasks or name in MODULES:
+        if name in self._tasks or name in self._suites:
             task = self._task(name)
             conversations = tuple(c for store in task.stores for c in store.read_conversations())
             return FoundHaystack(conversations, (), task.data_hash)
@@ -58,18 +65,23 @@ class HaystackFinder:
                     f"got {name!r}, a folder without conversations; expected files {', '.join(FILES)}"
                 )
             return FoundHaystack((), files, "")
-        known = [*MODULES, *(other for other in self._tasks if other not in MODULES)]
+        known = list(dict.fromkeys([*self._suites, *self._tasks]))
         close = get_close_matches(name, [*known, *(f"{p.name}/" for p in beside.iterdir() if p.is_dir())], 1)
         hint = f"did you mean {close[0]!r}?" if close else f"tasks: {', '.join(known)}"
         raise NoHaystackError(f"got {name!r}, expected a task or a folder of conversations; {hint}")
 
     def _task(self, name: str) -> Task:
         if name not in self._tasks:
-            own = {} if self._data is None else files_of_memfail(self._data)
-            path = own.get(name, shipped_data() / f"{name}.csv")
-            module = MODULES[name]
-            # always the layout of `ours`: no protocol is published for custom cases
-            self._tasks[name] = module.build(name, module.read(path), "ours", self._seed)
+            suite = self._suites[name]
+            # always the layout of `ours`: no protocol is published for a user's cases
+            request = SuiteRequest(self._data.of(suite.name), seed=self._seed, tasks=(name,))
+            try:
+                found = suite.load(request)
+            except RowError:
+                raise
+            except UsageError:  # the folder has none of its rows
+                found = ()
+            self._tasks[name] = (*found, *(() if found else suite.load(replace(request, folder=None))))[0]
         return self._tasks[name]
 
     def around(self, own: Sequence[Conversation], hay: Sequence[Conversation], key: str) -> list[Conversation]:

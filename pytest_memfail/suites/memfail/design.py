@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import (
-    json_of,
-)
+from pytest_memfail.core import SuiteFault, json_of
+from pytest_memfail.rows import near_duplicates, shared_runs
+from pytest_memfail.suites.memfail.options import wrong_ends
 from pytest_memfail.suites.memfail.row_models import (
     LETTERS,
     CoexistingRow,
@@ -24,14 +24,17 @@ from pytest_memfail.suites.memfail.row_models import (
     PersonaRow,
     UpdatedRow,
 )
-from pytest_memfail.suites.memfail.rows import Rows
-from pytest_memfail.suites.memfail.validate.across import FULL, guessed, names, repeats
-from pytest_memfail.suites.memfail.validate.finding import Finding, warn
-from pytest_memfail.suites.memfail.validate.narrowed import narrowed_questions
-from pytest_memfail.suites.memfail.validate.options import wrong_ends
+from pytest_memfail.suites.memfail.rows import Rows, warn
+from pytest_memfail.suites.memfail.updated_facts import USER
 from pytest_memfail.texts import essay_sentences, in_plain_words, plain_words
 
 DESIGN: Final = "pytest-memfail"
+FULL: Final = 90
+"""From this number of rows on, a set must also pass the checks that need a full set."""
+ESSAY_LIKENESS: Final = 0.8
+LIKENESS: Final = 0.7
+LEAVES_OUT: Final = re.compile(r'"([^"]+)" leaves out ([^.]+)\.')
+ROW_ID: Final = re.compile(r"\bce-\d+\b")
 EASY_SENTENCES: Final = (5, 8)
 HARD_SENTENCES: Final = (8, 12)
 PERSONA_SENTENCES: Final = (10, 15)
@@ -68,17 +71,16 @@ def declares_design(folder: Path) -> bool:
     return isinstance(config, dict) and config.get("design") == DESIGN
 
 
-def design_findings(rows: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
+def design_faults(rows: Mapping[str, Rows[Any]]) -> Iterator[SuiteFault]:
     """Report where rows break the design, as warnings, because the rows can still be run."""
     for name, check in CHECKS.items():
         if name in rows:
             yield from check(rows[name])
-    yield from names(rows)
-    yield from repeats(rows)
-    yield from guessed(rows)
+    yield from _names(rows)
+    yield from _repeats(rows)
 
 
-def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[Finding]:
+def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[SuiteFault]:
     for row, line in zip(rows.rows, rows.lines, strict=True):
         count = len(essay_sentences(" ".join(row.entity_facts)))
         if not span[0] <= count <= span[1]:
@@ -126,7 +128,7 @@ def _tying(row: ConditionalRow) -> list[str]:
     ]
 
 
-def _other_case(rows: Rows[ConditionalRow], row: ConditionalRow, line: int) -> Iterator[Finding]:
+def _other_case(rows: Rows[ConditionalRow], row: ConditionalRow, line: int) -> Iterator[SuiteFault]:
     """Report a "no" without exclusivity or a stated other case (a second condition), and a "yes" with either."""
     parts = Counter(detail.part for detail in row.evidence_details or ())
     if row.condition_met == "yes" and parts["exclusivity"]:
@@ -140,16 +142,16 @@ def _other_case(rows: Rows[ConditionalRow], row: ConditionalRow, line: int) -> I
         )
 
 
-def _easy(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
+def _easy(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
     yield from _conditional(rows, EASY_SENTENCES)
 
 
-def _hard(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
+def _hard(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
     yield from _conditional(rows, HARD_SENTENCES)
     yield from _spread(rows)
 
 
-def _spread(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
+def _spread(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
     """Report hard essays whose behaviour, condition and link are not in three separate, non-adjacent sentences
     (B.3).
     """
@@ -182,7 +184,7 @@ def _spread(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
                     )
 
 
-def _coexisting(rows: Rows[CoexistingRow]) -> Iterator[Finding]:
+def _coexisting(rows: Rows[CoexistingRow]) -> Iterator[SuiteFault]:
     for row, line in zip(rows.rows, rows.lines, strict=True):
         for i, fact in enumerate(row.preference_facts):
             for j, sibling in enumerate(row.preferences):
@@ -191,7 +193,7 @@ def _coexisting(rows: Rows[CoexistingRow]) -> Iterator[Finding]:
         for preference in row.preferences:
             if in_plain_words(preference, row.question):
                 yield warn(rows, line, "question", f"names {preference!r}")
-    yield from narrowed_questions(rows)
+    yield from _narrowed(rows)
     if len(rows.rows) >= FULL:
         sizes = Counter(len(row.preferences) for row in rows.rows)
         if len(set(sizes.values())) != 1 or sorted(sizes) != [2, 3, 4, 5]:
@@ -203,7 +205,7 @@ def _coexisting(rows: Rows[CoexistingRow]) -> Iterator[Finding]:
                 yield warn(rows, None, "preference_category", f"{category!r} in {count} rows, expected one")
 
 
-def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
+def _persona(rows: Rows[PersonaRow]) -> Iterator[SuiteFault]:
     stored = {row.entity for row in rows.rows}
     for row, line in zip(rows.rows, rows.lines, strict=True):
         essay = " ".join(row.entity_facts)
@@ -238,7 +240,7 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
                 yield warn(rows, line, f"questions.{number}", "contains everything that its answer needs")
 
 
-def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
+def _chains(rows: Rows[LongHopRow]) -> Iterator[SuiteFault]:
     homes: dict[str, str] = {}
     for row, row_id, line in zip(rows.rows, rows.ids, rows.lines, strict=True):
         for j, fact in enumerate(row.facts):
@@ -265,7 +267,7 @@ def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
                 yield warn(rows, None, name, f"unbalanced: {dict(sorted(counts.items()))}")
 
 
-def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[Finding]:
+def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[SuiteFault]:
     """Report distractors that differ in shape from the right option or share words with the chain (B.6)."""
     right = plain_words(row.ground_truth_answer)
     counts = Counter(word for choice in row.choices for word in set(plain_words(choice)))
@@ -293,7 +295,7 @@ def is_gerund(word: str) -> bool:
     return word.endswith("ing") and any(letter in "aeiouy" for letter in word[:-3])
 
 
-def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
+def _updated(rows: Rows[UpdatedRow]) -> Iterator[SuiteFault]:
     for row, line in zip(rows.rows, rows.lines, strict=True):
         for field, value in (("old_value", row.old_value), ("current_value", row.current_value)):
             if value and in_plain_words(value, row.question):
@@ -302,7 +304,80 @@ def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
             yield warn(rows, line, "decoy_index", "got nothing, expected the message that looks like an update")
 
 
-CHECKS: Final[dict[str, Callable[[Rows[Any]], Iterator[Finding]]]] = {
+def _narrowed(rows: Rows[CoexistingRow]) -> Iterator[SuiteFault]:
+    """Report notes of the form '"words" leaves out … of ce-008.' whose words the question lacks, or that name no
+    row.
+    """
+    for row, row_id, line in zip(rows.rows, rows.ids, rows.lines, strict=True):
+        for words, others in LEAVES_OUT.findall(row.notes):
+            if not in_plain_words(words, row.question):
+                yield warn(rows, line, "question", f"lacks {words!r}, without which {others} would answer it too")
+            named = ROW_ID.findall(others)
+            if not named or row_id in named or not set(named) <= set(rows.ids):
+                yield warn(rows, line, "notes", f"got {others!r}, expected the facts of other rows, by their ids")
+
+
+def _names(tasks: Mapping[str, Rows[Any]]) -> Iterator[SuiteFault]:
+    """Report names of several entities in all tasks (except twins of easy and hard), and distractors that have an
+    essay.
+    """
+    seen: dict[str, str] = {}
+    for rows, line, name in _named(tasks):
+        here = f"{rows.path.name}:{line}"
+        if (other := seen.setdefault(name, here)) != here:
+            yield warn(rows, line, "entity", f"{name!r} is also in {other}")
+    chains = tasks.get("long_hop")
+    if chains is None:
+        return
+    for chain, line in zip(chains.rows, chains.lines, strict=True):
+        for name, other in seen.items():
+            if any(name in fact and in_plain_words(name, fact) for fact in chain.facts):
+                yield warn(chains, line, "fact_1", f"{name!r} is also in {other}")
+
+
+def _named(tasks: Mapping[str, Rows[Any]]) -> Iterator[tuple[Rows[Any], int, str]]:
+    for task in ("conditional_facts_easy", "persona_retrieval", "updated_facts"):
+        rows = tasks.get(task)
+        if rows is None:
+            continue
+        for row, line in zip(rows.rows, rows.lines, strict=True):
+            if row.entity != USER:
+                yield rows, line, row.entity
+            for asked in getattr(row, "questions", ()):
+                if asked.distractor:
+                    yield rows, line, asked.distractor
+
+
+def _repeats(tasks: Mapping[str, Rows[Any]]) -> Iterator[SuiteFault]:
+    """Report near-duplicates within a task (appendix B.1), and runs of eight words that two rows share."""
+    everything: dict[str, str] = {}
+    homes: dict[str, str] = {}
+    for task, rows in tasks.items():
+        texts: dict[str, str] = {}
+        for row, row_id in zip(rows.rows, rows.ids, strict=True):
+            for number, text in enumerate(_texts(row), 1):
+                key = f"{task}/{row_id}:{number}"
+                texts[key] = text
+                homes[key] = row.pair_id or key.rpartition(":")[0]  # twins may use the same words
+        essays = task.startswith("conditional_facts")
+        for one, other, alike in near_duplicates(texts, ESSAY_LIKENESS if essays else LIKENESS):
+            if homes[one] != homes[other]:
+                yield warn(rows, None, "text", f"{homes[other]} is {alike:.0%} similar to {homes[one]}")
+        everything.update(texts)
+    for one, other, run in shared_runs(everything, homes):
+        rows = tasks[other.partition("/")[0]]
+        yield warn(rows, None, "text", f"{homes[other]} shares {run!r} with {homes[one]}")
+
+
+def _texts(row: Any) -> list[str]:
+    """Return the texts that a row stores."""
+    for field in ("entity_facts", "preference_facts", "facts"):
+        if (texts := getattr(row, field, None)) is not None:
+            return list(texts)
+    return [message.text for message in row.messages]
+
+
+CHECKS: Final[dict[str, Callable[[Rows[Any]], Iterator[SuiteFault]]]] = {
     "conditional_facts_easy": _easy,
     "conditional_facts_hard": _hard,
     "coexisting_facts": _coexisting,

@@ -1,0 +1,42 @@
+"""Check a user's own cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pytest_memfail.core import Folders, RowError, SuiteFault
+from pytest_memfail.suites.own.files import find_custom, misplaced, read_custom
+from pytest_memfail.suites.own.haystacks import HaystackFinder
+from pytest_memfail.suites.published import as_faults
+
+DEFAULT_K: Final = 5
+"""The k of a run if neither the run nor the case sets it."""
+
+
+def faults(folder: Path) -> Iterator[SuiteFault]:
+    """Yield the first fault of each file of cases, and the cases whose store is so small that retrieval cannot fail."""
+    haystacks = HaystackFinder(Folders(folder))
+    errors: dict[tuple[str, int, str], RowError] = {}
+    warnings: list[RowError] = []
+    sound = []
+    for path in find_custom([folder]):
+        try:
+            read_custom([path], folder, haystacks)
+            sound.append(path)
+            warnings += misplaced(path)
+        except RowError as error:
+            errors[error.file, error.line, error.field] = error
+    try:
+        task = read_custom(sound, folder, haystacks)
+    except RowError as error:  # two files with the same id
+        yield from as_faults([*errors.values(), error])
+        return
+    for store in task.stores if task is not None else ():
+        (question,) = store.questions
+        messages, k = sum(len(c.messages) for c in store.read_conversations()), question.k or DEFAULT_K
+        if messages <= k:
+            problem = f"the store has {messages} messages and k is {k}, so that retrieval cannot fail; name a haystack"
+            warnings.append(RowError(question.file, question.line, "haystack", problem))
+    yield from as_faults(errors.values(), warnings)
