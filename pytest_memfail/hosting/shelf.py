@@ -27,10 +27,7 @@ from pytest_memfail.core import (
     sources_of,
 )
 from pytest_memfail.hosting.calls import Lane
-from pytest_memfail.safety import (
-    mask_options,
-    public,
-)
+from pytest_memfail.safety import mask_options, public
 
 OPTION: Final = "--memfail-reuse-stores"
 FORMAT: Final = 3

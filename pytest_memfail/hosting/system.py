@@ -33,12 +33,7 @@ from pytest_memfail.core import (
     one_line,
 )
 from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
-from pytest_memfail.hosting.listing import (
-    StoredTexts,
-    memories_from,
-    truncation_message,
-    unlisted_sentinels,
-)
+from pytest_memfail.hosting.listing import StoredTexts, memories_from, truncation_message, unlisted_sentinels
 from pytest_memfail.hosting.resources import Resources
 from pytest_memfail.hosting.retries import NOW, Retries, with_place
 from pytest_memfail.hosting.shelf import Reuse, Segments, Shelf, finds_of

@@ -11,12 +11,11 @@ contradicts itself or requires information that was never stated, `ours` differs
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from pytest_memfail.core import AnswerKind, Fact, JudgeError, Kind, Memory, Part, ProtocolName, Question, Staged
+from pytest_memfail.safety import block, json_line
 
 Check = Literal["stored", "storage", "summary", "retrieval"]
 """`stored` checks storage and summary together."""
@@ -86,7 +85,7 @@ def about_entries(
     if question is not None and "question" in kind.gold:
         fact["question"] = question.text
     shape = "state" if check == "stored" and asks_outdated(evidence, kind) else check
-    blocks = [_memories(entries), _block("fact", [_value(fact)])]
+    blocks = [_memories(entries), block("fact", [json_line(fact)])]
     if kind.times and (check != "retrieval" or any(entry.memory.timestamp for entry in entries)):
         # times matter only if states replace one another; the test-taker sees those of the memories shown
         blocks.insert(1, _times(entries))
@@ -98,7 +97,7 @@ def about_added(question: Question, entries: Sequence[Entry], criteria: str) -> 
     """Return the prompt about the memories that a dialogue added: does it support each of them?"""
     told = {"check": "added", "dialogue": question.keys["dialogue"], "points": question.keys["points"]}
     return _messages(
-        _memories(entries), _block("facts", [_value(told)]), f"For each entry. {criteria}", _SHAPES["added"]
+        _memories(entries), block("facts", [json_line(told)]), f"For each entry. {criteria}", _SHAPES["added"]
     )
 
 
@@ -136,13 +135,13 @@ def about_answer(question: Question, evidence: Sequence[Fact], reply: str, kind:
     if kind.labels:
         criteria += "\nlabel: the one that describes the reply, else null."
         shape = _labelled(shape, kind.labels)
-    return _messages(_block("facts", [_value(facts)]), _block("reply", [_value(reply)]), criteria, shape)
+    return _messages(block("facts", [json_line(facts)]), block("reply", [json_line(reply)]), criteria, shape)
 
 
 def about_material(criteria: str, material: Mapping[str, Sequence[str]]) -> Messages:
     """Return the prompt of a check that a suite asks for (`pytest_memfail.core.AskModel`)."""
     blocks = (
-        _block(name, (f"{number} {_value(text)}" for number, text in enumerate(texts, 1)))
+        block(name, (f"{number} {json_line(text)}" for number, text in enumerate(texts, 1)))
         for name, texts in material.items()
     )
     return [
@@ -236,22 +235,10 @@ def must_keep(evidence: Fact, kind: Kind) -> tuple[Part, ...]:
 
 def _memories(entries: Iterable[Entry]) -> str:
     """Return the block of entries, one per line."""
-    return _block("memories", (f"{entry.number} {_value(entry.memory.text)}" for entry in entries))
+    return block("memories", (f"{entry.number} {json_line(entry.memory.text)}" for entry in entries))
 
 
 def _times(entries: Iterable[Entry]) -> str:
     """Return when the entries were made, in a block after them, so that all prompts about a store start the same."""
     made = ((entry.number, entry.memory.timestamp) for entry in entries if entry.memory.timestamp)
-    return _block("times", (f"{number} {_value(time)}" for number, time in made))
-
-
-def _block(name: str, lines: Iterable[str]) -> str:
-    return "\n".join((f"<{name}>", *lines, f"</{name}>"))
-
-
-def _value(value: object) -> str:
-    """Return the value as one line of JSON that cannot end the line or the block, nor break the request's encoding."""
-    return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(value, ensure_ascii=False))
-
-
-_UNSAFE: Final = re.compile("[<\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+    return block("times", (f"{number} {json_line(time)}" for number, time in made))

@@ -15,9 +15,10 @@ from pytest_memfail.llm.errors import CacheMissError, ModelCallError, RefusalErr
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.patience import MAX_WAIT_SECONDS, Clock
 from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, unpacked, unpacked_vector
-from pytest_memfail.llm.request import OUR_PARAMETERS, Request, corrected, encodable, json_schema, longer
+from pytest_memfail.llm.request import OUR_PARAMETERS, Request, corrected, json_schema, longer
 from pytest_memfail.llm.sending import Sender, times
 from pytest_memfail.llm.truncation import Prompts
+from pytest_memfail.safety import encodable
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -30,10 +30,8 @@ class Usage:
         instead = expected()
         prompt = self.prompt_tokens or instead.prompt_tokens
         completion = self.completion_tokens or instead.completion_tokens
-        is_reported = (prompt, completion) == (
-            self.prompt_tokens,
-            self.completion_tokens,
-        )  # embeddings report no second one
+        # embeddings report no second one
+        is_reported = (prompt, completion) == (self.prompt_tokens, self.completion_tokens)
         return Usage(prompt, completion, self.cached_tokens, is_reported)
 
 

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import (
-    UsageError,
-    json_of,
-)
+from pytest_memfail.core import UsageError, json_of
 from pytest_memfail.llm.completion import Usage
 
 FIELDS: Final = ("input", "cached_input", "output")
@@ -37,29 +34,11 @@ class Price:
 
 
 PRICES_DATE: Final = "2026-06-30"
-# The providers' public list prices at that date, without batch, priority or regional rates.
-PRICES: Final[Mapping[str, Price]] = {
-    "gpt-5.5": Price(input=5.00, cached_input=0.50, output=30.00),
-    "gpt-5.4": Price(input=2.50, cached_input=0.25, output=15.00),
-    "gpt-5.4-mini": Price(input=0.75, cached_input=0.075, output=4.50),
-    "gpt-5.4-nano": Price(input=0.20, cached_input=0.02, output=1.25),
-    "gpt-5.2": Price(input=1.75, cached_input=0.175, output=14.00),
-    "gpt-5.1": Price(input=1.25, cached_input=0.125, output=10.00),
-    "gpt-5": Price(input=1.25, cached_input=0.125, output=10.00),
-    "gpt-5-mini": Price(input=0.25, cached_input=0.025, output=2.00),
-    "gpt-5-nano": Price(input=0.05, cached_input=0.005, output=0.40),
-    "gpt-4.1": Price(input=2.00, cached_input=0.50, output=8.00),
-    "gpt-4.1-mini": Price(input=0.40, cached_input=0.10, output=1.60),
-    "gpt-4.1-nano": Price(input=0.10, cached_input=0.025, output=0.40),
-    "gpt-4o": Price(input=2.50, cached_input=1.25, output=10.00),
-    "gpt-4o-mini": Price(input=0.15, cached_input=0.075, output=0.60),
-    "o3": Price(input=2.00, cached_input=0.50, output=8.00),
-    "o3-mini": Price(input=1.10, cached_input=0.55, output=4.40),
-    "o4-mini": Price(input=1.10, cached_input=0.275, output=4.40),
-    "text-embedding-3-small": Price(input=0.02, output=0.0),
-    "text-embedding-3-large": Price(input=0.13, output=0.0),
-    "text-embedding-ada-002": Price(input=0.10, output=0.0),
+PRICES: Final = {
+    model: Price(**usd)
+    for model, usd in json_of(Path(__file__).with_name("prices.json").read_text(encoding="utf-8")).items()
 }
+"""The providers' public list prices at that date, without batch, priority or regional rates."""
 
 
 class Prices:

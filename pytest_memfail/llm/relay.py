@@ -34,12 +34,7 @@ from pytest_memfail.llm.replies import check_body, is_cut_off, read_usage
 from pytest_memfail.llm.request import EXPECTED_REPLY_TOKENS
 from pytest_memfail.llm.sending import BUDGET_POLL_SECONDS, CONNECT_SECONDS
 from pytest_memfail.llm.tokens import count_tokens
-from pytest_memfail.safety import (
-    learn_sent,
-    mask_known,
-    mask_values,
-    secret_strength,
-)
+from pytest_memfail.safety import learn_sent, mask_known, mask_values, secret_strength
 
 KEPT_AT: Final = "proxy "
 """Prefix of the endpoint of a reply that the proxy keeps."""

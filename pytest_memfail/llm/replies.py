@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_memfail.core import ToolCall, one_line
 from pytest_memfail.llm.completion import UNREPORTED, Usage
 from pytest_memfail.llm.errors import RefusalError, ReplyError
+from pytest_memfail.safety import encodable
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -94,7 +95,7 @@ def _wire_reply(choice: Any, usage: Usage) -> WireReply:
     calls = tuple(_tool_call(call) for call in message.get("tool_calls") or ())
     if not isinstance(text, str):
         raise ReplyError(f"not a text: {_quoted(text)}")
-    return WireReply(_sendable(text), refusal, choice.get("finish_reason"), usage, calls)
+    return WireReply(encodable(text), refusal, choice.get("finish_reason"), usage, calls)
 
 
 SPOKEN: Final = ("tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio")
@@ -224,12 +225,7 @@ def _tool_call(call: Any) -> ToolCall:
     arguments = function.get("arguments") or ""
     if not isinstance(arguments, str):  # some endpoints send the object itself
         arguments = json.dumps(arguments)
-    return ToolCall(str(call.get("id") or ""), _sendable(str(function["name"])), _sendable(arguments))
-
-
-def _sendable(text: str) -> str:
-    # lone surrogates could be neither kept nor sent between processes
-    return text.encode("utf-8", "replace").decode()
+    return ToolCall(str(call.get("id") or ""), encodable(str(function["name"])), encodable(arguments))
 
 
 def read_usage(data: Any) -> Usage:

@@ -82,15 +82,6 @@ async def post(sdk: AsyncOpenAI, request: Request) -> bytes:
     )
 
 
-def encodable(part: Any) -> Any:
-    """Return a message, or a part of one, without lone surrogates, which JSON requests must not contain."""
-    if isinstance(part, str):
-        return part.encode("utf-8", "replace").decode()
-    if isinstance(part, Mapping):
-        return {name: encodable(value) for name, value in part.items()}
-    return [encodable(value) for value in part] if isinstance(part, list) else part
-
-
 @lru_cache(maxsize=64)
 def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
     """Return the schema with its name, as the cache identifies it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import Conversation, Memory, Message, Question, Reply, dated_texts
 from pytest_memfail.llm.replies import without_thoughts
 from pytest_memfail.llm.request import LIMITS
+from pytest_memfail.safety import block, json_line
 
 if TYPE_CHECKING:
     from pytest_memfail.llm.client import ModelClient
@@ -88,12 +87,12 @@ class ModelTestTaker:
 def graded_prompt(question: Question, shown: Sequence[Memory]) -> list[dict[str, str]]:
     """Return the messages that ask a graded question."""
     texts = dated_texts(shown)
-    memories = [f"{number} {_value(text)}" for number, text in enumerate(texts, 1)]
+    memories = [f"{number} {json_line(text)}" for number, text in enumerate(texts, 1)]
     # prompts without dates stay as they are, and so do their cached replies
     dated = [DATED] if texts != [memory.text for memory in shown] else []
     how = LETTER if question.answer_format == "letter" else RESTATE if question.reply_tokens is None else ALONE
     now = [f"It is {question.asked_at:%Y-%m-%d %H:%M}."] if question.asked_at else []
-    asked = [*_block("memories", memories), *dated, *now, *_block("question", [_value(question.text)]), how]
+    asked = [block("memories", memories), *dated, *now, block("question", [json_line(question.text)]), how]
     return [{"role": "system", "content": ANSWER}, {"role": "user", "content": "\n".join(asked)}]
 
 
@@ -105,15 +104,3 @@ def chat_prompt(conversation: Conversation, history: Sequence[Message]) -> list[
     today = f" It is {when:%Y-%m-%d}." if when else ""
     turns = [{"role": message.role, "content": message.content} for message in history]
     return [{"role": "system", "content": ASSIST + today}, *turns]
-
-
-def _block(name: str, lines: Sequence[str]) -> list[str]:
-    return [f"<{name}>", *lines, f"</{name}>"]
-
-
-def _value(text: str) -> str:
-    """Return the text as one line of JSON that cannot end the line or the block."""
-    return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(text, ensure_ascii=False))
-
-
-_UNSAFE: Final = re.compile("[<\x7f-\x9f\u2028\u2029\ud800-\udfff]")

@@ -11,9 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_memfail.core import (
-    os_reason,
-)
+from pytest_memfail.core import os_reason
+from pytest_memfail.safety import encodable
 
 if TYPE_CHECKING:
     import tiktoken
@@ -67,12 +66,12 @@ def count_tokens(texts: Sequence[str]) -> int:
         return sum(map(_approximate_count, texts))
     # text in a memory that looks like a control token is still text
     encode = encoding.encode_ordinary  # one by one: a batch starts threads, which cost more than they save here
-    return sum(len(encode(_encodable(text))) for text in texts)
+    return sum(len(encode(encodable(text))) for text in texts)
 
 
 def first_tokens(text: str, n: int) -> str:
     """Return the text of its first n tokens, without an incomplete character at the end."""
-    text = _encodable(text)
+    text = encodable(text)
     if (encoding := _encoding()) is None:
         return text[: bisect_right(range(1, len(text) + 1), n, key=lambda end: _approximate_count(text[:end]))]
     return encoding.decode(encoding.encode_ordinary(text)[:n], errors="ignore")
@@ -80,7 +79,7 @@ def first_tokens(text: str, n: int) -> str:
 
 def last_tokens(text: str, n: int) -> str:
     """Return the text of its last n tokens, without an incomplete character at the start."""
-    text = _encodable(text)
+    text = encodable(text)
     if (encoding := _encoding()) is None:
         size = bisect_right(range(1, len(text) + 1), n, key=lambda size: _approximate_count(text[-size:]))
         return text[len(text) - size :]
@@ -91,7 +90,3 @@ def last_tokens(text: str, n: int) -> str:
 def _approximate_count(text: str) -> int:
     pieces = PIECE.findall(text)
     return sum(1 + (len(piece.encode("utf-8", "replace")) - 1) // BYTES_OF_A_TOKEN[piece.isascii()] for piece in pieces)
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,9 @@
-from .escape import escape_controls as escape_controls
+from .escape import (
+    block as block,
+    encodable as encodable,
+    escape_controls as escape_controls,
+    json_line as json_line,
+)
 from .secret_names import secret_strength as secret_strength
 from .secrets import (
     KNOWN as KNOWN,

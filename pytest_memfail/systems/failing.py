@@ -87,17 +87,18 @@ class Misdirected(Failing):
         if not self._hit(query):
             return super().retrieve_memories(query, conversation, k)
         ranked = self._inner.retrieve_memories(query, conversation, EVERYTHING)
-        if hasattr(ranked, "__await__"):
-            return _last_of(ranked, k)
-        return list(ranked)[-k:][::-1] if len(ranked) > k else []
+        return _last_awaited(ranked, k) if hasattr(ranked, "__await__") else _last(ranked, k)
 
 
 EVERYTHING: Final = 1_000_000
 
 
-async def _last_of(ranked: Any, k: int) -> list[Any]:
-    found = list(await ranked)
-    return found[-k:][::-1] if len(found) > k else []
+async def _last_awaited(ranked: Any, k: int) -> list[Any]:
+    return _last(await ranked, k)
+
+
+def _last(ranked: Sequence[Any], k: int) -> list[Any]:
+    return list(ranked)[-k:][::-1] if len(ranked) > k else []
 
 
 _CONNECTIVES = (
@@ -148,9 +149,8 @@ def _shortened(sentence: str) -> str:
     if len(short.split()) < 3 or _HEDGED.search(short):
         return ""
     parts = short.split(",")
-    short = _NAME.sub(
-        r"\1someone", _NUMBER.sub("", parts[0] if len(parts) > 2 else short)
-    )  # keep the first item of a list
+    short = parts[0] if len(parts) > 2 else short  # keep the first item of a list
+    short = _NAME.sub(r"\1someone", _NUMBER.sub("", short))
     short = " ".join(short.split()).rstrip(",;:.!?")
     return short[:1].upper() + short[1:] + "."
 

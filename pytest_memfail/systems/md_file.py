@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_memfail.core import Conversation, SystemContext, UsageError
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.systems.factory import Setting, SystemFactory
-from pytest_memfail.systems.note_tools import SCHEMAS, Draft, Reader, ToolError
-from pytest_memfail.systems.tool_loop import asking, run_tools, transcript
+from pytest_memfail.systems.note_tools import SCHEMAS, Draft, Reader
+from pytest_memfail.systems.tool_loop import ToolFailedError, asking, run_tools, transcript
 from pytest_memfail.systems.word_index import LazyIndex
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class MdFile:
         async def call(name: str, arguments: str) -> tuple[str, str | None]:
             try:
                 return draft.call(name, arguments), None
-            except ToolError as error:
+            except ToolFailedError as error:
                 return f"error: {error}", str(error)
 
         ask = asking(self._chat, SCHEMAS, self._model)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pytest_memfail.core import one_line
+from pytest_memfail.systems.tool_loop import ToolFailedError, tool
 from pytest_memfail.texts import word_set
 
 WORDS: Final = {"type": "string", "description": "words of the lines to find; upper and lower case are the same"}
@@ -14,38 +15,24 @@ NUMBER: Final = {"type": "integer", "description": "the number of the line as re
 TEXT: Final = {"type": "string", "description": "the note, on one line"}
 
 
-def _tool(name: str, about: str, **parameters: Mapping[str, str]) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": parameters,
-        "required": list(parameters),
-        "additionalProperties": False,
-    }
-    return {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
-
-
 SCHEMAS: Final = [
-    _tool("read_memory", "Show every line of the file with its number."),
-    _tool("append_line", "Add a note at the end of the file.", text=TEXT),
-    _tool("replace_line", "Put another note in the place of a line.", number=NUMBER, text=TEXT),
-    _tool("delete_line", "Remove a line; the others keep their numbers.", number=NUMBER),
-    _tool("keep_nothing", "Say that nothing in this conversation is worth keeping."),
+    tool("read_memory", "Show every line of the file with its number.", {}),
+    tool("append_line", "Add a note at the end of the file.", {"text": TEXT}),
+    tool("replace_line", "Put another note in the place of a line.", {"number": NUMBER, "text": TEXT}),
+    tool("delete_line", "Remove a line; the others keep their numbers.", {"number": NUMBER}),
+    tool("keep_nothing", "Say that nothing in this conversation is worth keeping.", {}),
 ]
 """The tools that edit, in the format of chat completions."""
 READING: Final = [
     SCHEMAS[0],
-    _tool("read_lines", "Show the lines from one number to another.", first=NUMBER, last=NUMBER),
-    _tool("find_lines", "Show the lines that have any of these words.", words=WORDS),
+    tool("read_lines", "Show the lines from one number to another.", {"first": NUMBER, "last": NUMBER}),
+    tool("find_lines", "Show the lines that have any of these words.", {"words": WORDS}),
 ]
 """The tools that only read."""
 PARAMETERS: Final = {
     tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in (*SCHEMAS, *READING)
 }
 KINDS: Final[Mapping[str, type]] = {"string": str, "integer": int}
-
-
-class ToolError(ValueError):
-    """A tool call that cannot be executed: what was got, what was expected."""
 
 
 class Draft:
@@ -68,10 +55,10 @@ class Draft:
     def call(self, name: str, arguments: str) -> str:
         """Execute a tool call and return the reply for the model.
 
-        Raises `ToolError` for an unknown tool, invalid arguments or a line that does not exist.
+        Raises `ToolFailedError` for an unknown tool, invalid arguments or a line that does not exist.
         """
         if name not in self._tools:
-            raise ToolError(f"no tool {one_line(name, 60)!r}; expected {', '.join(self._tools)}")
+            raise ToolFailedError(f"no tool {one_line(name, 60)!r}; expected {', '.join(self._tools)}")
         return self._tools[name](**_checked(name, arguments))
 
     def _read(self) -> str:
@@ -92,7 +79,7 @@ class Draft:
 
     def _place(self, number: int) -> int:
         if not 1 <= number <= len(self._lines) or self._lines[number - 1] is None:
-            raise ToolError(f"no line {number}; read_memory shows the existing lines")
+            raise ToolFailedError(f"no line {number}; read_memory shows the existing lines")
         return number - 1
 
 
@@ -108,10 +95,10 @@ class Reader:
     async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
         """Execute a call; return the numbered lines for the model, and the same as memories.
 
-        Raises `ToolError` for an unknown tool or invalid arguments.
+        Raises `ToolFailedError` for an unknown tool or invalid arguments.
         """
         if name not in [tool["function"]["name"] for tool in READING]:
-            raise ToolError(f"no tool {one_line(name, 60)!r}; expected one of those offered")
+            raise ToolFailedError(f"no tool {one_line(name, 60)!r}; expected one of those offered")
         lines = list(enumerate(self._read(), 1))
         given = _checked(name, json.dumps(arguments))
         if name == "read_lines":
@@ -138,7 +125,7 @@ def _note(text: str) -> str:
     """Return the text on one line, because each line is a note."""
     note = " ".join(text.split())
     if not note:
-        raise ToolError("the text is empty; to remove a line, call delete_line")
+        raise ToolFailedError("the text is empty; to remove a line, call delete_line")
     return note
 
 
@@ -146,15 +133,15 @@ def _checked(name: str, arguments: str) -> dict[str, Any]:
     try:
         given = json.loads(arguments or "{}")
     except (ValueError, RecursionError) as error:  # RecursionError: brackets without end
-        raise ToolError(f"the arguments of {name} are not JSON: {error}") from None
+        raise ToolFailedError(f"the arguments of {name} are not JSON: {error}") from None
     expected = PARAMETERS[name]
     if not isinstance(given, dict) or set(given) != set(expected):
         got = one_line(", ".join(given), 120) if isinstance(given, dict) else type(given).__name__
-        raise ToolError(f"{name} got {got or 'nothing'}; expected {', '.join(expected) or 'nothing'}")
+        raise ToolFailedError(f"{name} got {got or 'nothing'}; expected {', '.join(expected) or 'nothing'}")
     for key, value in given.items():
         kind = expected[key]["type"]
         if type(value) is not KINDS[kind]:  # a bool is an int, but not a line number
-            raise ToolError(
+            raise ToolFailedError(
                 f"{key} of {name} is {one_line(repr(value), 60)}; expected {'a whole number' if kind == 'integer' else 'a text'}"
             )
     return given

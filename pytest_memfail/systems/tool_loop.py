@@ -14,6 +14,21 @@ FAILURES: Final = 3
 """The most consecutive replies without a tool call that works."""
 
 
+class ToolFailedError(MemorySystemError):
+    """An invalid tool call, which the model may correct: what was got, what was expected."""
+
+
+def tool(name: str, about: str, parameters: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Return a tool in the format of chat completions; all of its parameters are required."""
+    schema = {
+        "type": "object",
+        "properties": dict(parameters),
+        "required": list(parameters),
+        "additionalProperties": False,
+    }
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
+
+
 async def run_tools(
     name: str,
     chat: Callable[[Sequence[Mapping[str, Any]]], Awaitable[ChatReply]],

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from pytest_memfail.safety import encodable
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.texts import runs
 
@@ -89,4 +90,4 @@ class LazyIndex:
 def storable(text: str) -> str:
     """Return the text in a form that SQLite and FTS5 can store."""
     # SQLite takes only UTF-8, which has no lone surrogates; FTS5 stops at the first NUL
-    return text.encode("utf-8", "replace").decode().replace("\0", " ")
+    return str(encodable(text)).replace("\0", " ")

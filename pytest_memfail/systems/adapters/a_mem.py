@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.safety import encodable
 from pytest_memfail.systems.adapters.folders import closed, load_folder, save_folder
 from pytest_memfail.systems.adapters.outages import Watched
-from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.systems.adapters.texts import turns_of
 from pytest_memfail.systems.factory import Setting, SystemFactory, versions
 
 REQUIRES: Final = ("a-mem>=0.2.6,<0.3",)
@@ -65,7 +66,7 @@ class AMem:
         """Return the k nearest notes. The search returns ids and distances: look up the texts and negate the
         distances.
         """
-        found = self._memory.search(sendable(query), k=k)
+        found = self._memory.search(encodable(query), k=k)
         scores = {entry["id"]: -float(entry["score"]) for entry in found}
         return [{**memory, "score": scores[memory["id"]]} for memory in self._read(scores)]
 

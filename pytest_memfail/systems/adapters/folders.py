@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from pytest_memfail.core import (
-    copy_folder,
-)
+from pytest_memfail.core import copy_folder
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.safety import encodable
+from pytest_memfail.systems.adapters.texts import turns_of
 from pytest_memfail.systems.factory import MODEL_SETTINGS, Setting, SystemFactory, versions
 
 REQUIRES: Final = ("langmem>=0.0.30,<0.1", "langchain-openai>=1.0,<2")
@@ -71,7 +72,7 @@ class LangMem:
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the k nearest memories."""
-        return self._memories(self._store.search(NAMESPACE, query=sendable(query), limit=k))
+        return self._memories(self._store.search(NAMESPACE, query=encodable(query), limit=k))
 
     def get_all_memories(self) -> list[dict[str, Any]]:
         """Return all memories."""

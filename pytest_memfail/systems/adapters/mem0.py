@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.safety import encodable
 from pytest_memfail.systems.adapters.folders import closed, load_folder, save_folder
-from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.systems.adapters.texts import turns_of
 from pytest_memfail.systems.factory import MODEL_SETTINGS, YES_NO, Setting, SystemFactory, versions
 
 REQUIRES: Final = "mem0ai>=2,<3"
@@ -86,7 +87,7 @@ class Mem0:
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the k best memories at any score; by default Mem0 drops scores below 0.1 and returns 20."""
         filters = {"user_id": USER}
-        return _memories(self._memory.search(sendable(query), filters=filters, top_k=k, threshold=0.0))
+        return _memories(self._memory.search(encodable(query), filters=filters, top_k=k, threshold=0.0))
 
     def get_all_memories(self) -> list[dict[str, Any]]:
         """Return all memories."""
@@ -112,10 +113,8 @@ class Mem0:
                 return
             self._closed = True
             memory = self._memory
-            stores = (
-                memory.vector_store,
-                memory._entity_store,
-            )  # no public name reads the entity store without opening it
+            # no public name reads the entity store without opening it
+            stores = (memory.vector_store, memory._entity_store)
             # on qdrant, the entity store shares the client
             clients = {id(c): c for store in stores if (c := getattr(store, "client", None)) is not None}
             for client in (*clients.values(), memory.llm.client, memory.embedding_model.client):

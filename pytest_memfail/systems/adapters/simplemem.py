@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.safety import encodable
 from pytest_memfail.systems.adapters.folders import load_folder, save_folder
 from pytest_memfail.systems.adapters.outages import Watched
-from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.systems.adapters.texts import turns_of
 from pytest_memfail.systems.factory import Setting, SystemFactory, versions
 
 REQUIRES: Final = ("simplemem>=0.1,<0.2",)
@@ -69,7 +70,7 @@ class SimpleMem:
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the k nearest statements, which have no scores."""
-        return [_memory(entry) for entry in self._memory.vector_store.semantic_search(sendable(query), top_k=k)]
+        return [_memory(entry) for entry in self._memory.vector_store.semantic_search(encodable(query), top_k=k)]
 
     def get_all_memories(self) -> list[dict[str, Any]]:
         """Return every statement."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pytest_memfail.core import Conversation
+from pytest_memfail.safety import encodable
 
 
 class Turn(NamedTuple):
@@ -24,12 +25,7 @@ class Turn(NamedTuple):
 def turns_of(conversation: Conversation) -> list[Turn]:
     """Return the non-empty messages, each with its own time, else the conversation's."""
     return [
-        Turn(message.role, sendable(message.content), message.timestamp or conversation.timestamp)
+        Turn(message.role, encodable(message.content), message.timestamp or conversation.timestamp)
         for message in conversation.messages
         if message.content.strip()
     ]
-
-
-def sendable(text: str) -> str:
-    """Return the text without lone surrogates, which no request and no database accepts."""
-    return text.encode("utf-8", "replace").decode()

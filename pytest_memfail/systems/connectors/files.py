@@ -13,9 +13,8 @@ from pydantic import AfterValidator, Field
 
 from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, copy_folder, one_line
 from pytest_memfail.systems.base import Entry
-from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import Command, MemoryFile
-from pytest_memfail.systems.connectors.memory_tool import ROOT, CommandError, MemoryFolder, schemas
+from pytest_memfail.systems.connectors.memory_tool import ROOT, MemoryFolder, schemas
 from pytest_memfail.systems.connectors.processes import run_once
 from pytest_memfail.systems.connectors.templates import PLACES, filled, places, plain_conversation, proxied
 from pytest_memfail.systems.word_index import LazyIndex
@@ -137,10 +136,7 @@ class FilesSystem:
         Raises `ToolFailedError` for a command that cannot be executed.
         """
         self._index.drop()
-        try:
-            reply = MemoryFolder(self._folder).call(name, arguments)
-        except CommandError as error:
-            raise ToolFailedError(str(error)) from None
+        reply = MemoryFolder(self._folder).call(name, arguments)
         is_file = name == "view" and (self._folder / str(arguments["path"])[len(ROOT) :].lstrip("/")).is_file()
         shown = re.split(SPLIT[self._config.entry] or r"\Z", re.sub(r"(?m)^\d+\t", "", reply)) if is_file else []
         return reply, [{"text": text} for text in shown if text.strip()]

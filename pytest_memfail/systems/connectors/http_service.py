@@ -71,9 +71,8 @@ class HttpConnection:
 
     async def open(self, places: Mapping[str, Any]) -> None:
         """Create the client."""
-        from openai import (
-            DefaultAsyncHttpxClient,
-        )  # the httpx that the SDK depends on: httpx in old versions, httpx2 in new ones
+        # the httpx that the SDK depends on: httpx in old versions, httpx2 in new ones
+        from openai import DefaultAsyncHttpxClient
 
         config = self._config
         headers = filled(config.headers, places)

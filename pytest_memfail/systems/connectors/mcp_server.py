@@ -15,12 +15,12 @@ from pydantic import AfterValidator, Field, model_validator
 
 from pytest_memfail.core import MemorySystemError, SystemContext, UnknownNameError, json_of, one_line
 from pytest_memfail.rows import read_yaml
-from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import Address, Command, Seconds, Variables
 from pytest_memfail.systems.connectors.processes import Output, leashed, said
 from pytest_memfail.systems.connectors.remote import Call, RemoteMemory, RemoteSystem, sendable_json
 from pytest_memfail.systems.connectors.settle import Settle
 from pytest_memfail.systems.connectors.templates import filled, proxied
+from pytest_memfail.systems.tool_loop import ToolFailedError
 
 MOST_TOOL_PAGES: Final = 100
 NOT_UTF8: Final = re.compile(r"\\x[0-9a-f]{2}")

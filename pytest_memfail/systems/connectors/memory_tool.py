@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_memfail.systems.tool_loop import ToolFailedError, tool
+
 ROOT: Final = "/memories"
 TEXT: Final = {"type": "string"}
 NUMBER: Final = {"type": "integer"}
@@ -22,28 +24,9 @@ COMMANDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 }
 
 
-class CommandError(Exception):
-    """A command that cannot be executed: what was got, what was expected."""
-
-
 def schemas() -> list[dict[str, Any]]:
     """Return the tools in the format of chat completions."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": name,
-                "description": f"{about} Paths begin with {ROOT}.",
-                "parameters": {
-                    "type": "object",
-                    "properties": dict(parameters),
-                    "required": list(parameters),
-                    "additionalProperties": False,
-                },
-            },
-        }
-        for name, (about, parameters) in COMMANDS.items()
-    ]
+    return [tool(name, f"{about} Paths begin with {ROOT}.", given) for name, (about, given) in COMMANDS.items()]
 
 
 class MemoryFolder:
@@ -56,35 +39,35 @@ class MemoryFolder:
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Execute a command and return the reply for the model.
 
-        Raises `CommandError` for an unknown command, wrong arguments, and paths that do not exist or lead outside.
+        Raises `ToolFailedError` for an unknown command, wrong arguments, and paths that do not exist or lead outside.
         """
         if name not in COMMANDS:
-            raise CommandError(f"no command {name!r}; expected {', '.join(COMMANDS)}")
+            raise ToolFailedError(f"no command {name!r}; expected {', '.join(COMMANDS)}")
         expected = COMMANDS[name][1]
         kinds = {"string": str, "integer": int}
         if set(arguments) != set(expected) or any(
             type(value) is not kinds[expected[key]["type"]] for key, value in arguments.items()
         ):
             wanted = ", ".join(f"{key} ({spec['type']})" for key, spec in expected.items())
-            raise CommandError(f"{name} got {', '.join(map(str, arguments)) or 'nothing'}; expected {wanted}")
+            raise ToolFailedError(f"{name} got {', '.join(map(str, arguments)) or 'nothing'}; expected {wanted}")
         work: Callable[..., str] = getattr(self, f"_{name}")
         try:
             return work(**arguments)
         except (OSError, ValueError) as error:
-            raise CommandError(f"{name} failed: {type(error).__name__}") from None
+            raise ToolFailedError(f"{name} failed: {type(error).__name__}") from None
 
     def _place(self, path: str) -> Path:
         if path != ROOT and not path.startswith(f"{ROOT}/"):
-            raise CommandError(f"got the path {path!r}; expected one that begins with {ROOT}/")
+            raise ToolFailedError(f"got the path {path!r}; expected one that begins with {ROOT}/")
         place = (self._folder / path[len(ROOT) :].lstrip("/")).resolve()
         if not place.is_relative_to(self._folder):
-            raise CommandError(f"got the path {path!r}, which leads out of {ROOT}")
+            raise ToolFailedError(f"got the path {path!r}, which leads out of {ROOT}")
         return place
 
     def _file(self, path: str) -> tuple[Path, str]:
         place = self._place(path)
         if not place.is_file():
-            raise CommandError(f"there is no file {path!r}; view {ROOT} lists the existing files")
+            raise ToolFailedError(f"there is no file {path!r}; view {ROOT} lists the existing files")
         return place, place.read_text(encoding="utf-8")
 
     def _view(self, path: str) -> str:
@@ -104,7 +87,7 @@ class MemoryFolder:
     def _str_replace(self, path: str, old_str: str, new_str: str) -> str:
         place, text = self._file(path)
         if (times := text.count(old_str) if old_str else 0) != 1:
-            raise CommandError(f"old_str occurs {times} times in {path!r}; expected once")
+            raise ToolFailedError(f"old_str occurs {times} times in {path!r}; expected once")
         place.write_bytes(text.replace(old_str, new_str).encode("utf-8", "replace"))
         return "ok"
 
@@ -112,7 +95,7 @@ class MemoryFolder:
         place, text = self._file(path)
         lines = text.splitlines()
         if not 0 <= insert_line <= len(lines):
-            raise CommandError(f"got line {insert_line}; expected 0 to {len(lines)}")
+            raise ToolFailedError(f"got line {insert_line}; expected 0 to {len(lines)}")
         lines[insert_line:insert_line] = insert_text.splitlines()
         place.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
         return "ok"
@@ -120,7 +103,7 @@ class MemoryFolder:
     def _delete(self, path: str) -> str:
         place = self._place(path)
         if place == self._folder or not place.exists():
-            raise CommandError(f"there is nothing to delete at {path!r}")
+            raise ToolFailedError(f"there is nothing to delete at {path!r}")
         for inner in sorted(place.rglob("*"), reverse=True) if place.is_dir() else ():
             inner.rmdir() if inner.is_dir() else inner.unlink()
         place.rmdir() if place.is_dir() else place.unlink()
@@ -129,7 +112,7 @@ class MemoryFolder:
     def _rename(self, old_path: str, new_path: str) -> str:
         old, new = self._place(old_path), self._place(new_path)
         if old == self._folder or not old.exists() or new.exists():
-            raise CommandError(
+            raise ToolFailedError(
                 f"cannot rename {old_path!r} to {new_path!r}; expected a path that exists and one that does not"
             )
         new.parent.mkdir(parents=True, exist_ok=True)

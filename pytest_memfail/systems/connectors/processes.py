@@ -14,11 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import (
-    MemorySystemError,
-    json_of,
-    one_line,
-)
+from pytest_memfail.core import MemorySystemError, json_of, one_line
 
 LEASH: Final = str(Path(__file__).with_name("leash.py"))
 LINE_LIMIT: Final = 64 << 20
@@ -80,6 +76,21 @@ class Output:
                 self._add(chunk)
 
 
+async def _started(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+    """Start a program in a folder, with these environment variables in addition to our own."""
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(
+        *leashed(command),
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        limit=LINE_LIMIT,
+        start_new_session=True,  # Ctrl-C reaches only us; we end the program in an orderly way
+    )
+
+
 class LineProgram:
     """A program that reads JSON objects from stdin, one per line, and answers each with a line on stdout."""
 
@@ -95,16 +106,7 @@ class LineProgram:
 
     async def start(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
         """Start the program in a folder, with these environment variables in addition to our own."""
-        self._process = process = await asyncio.create_subprocess_exec(
-            *leashed(command),
-            cwd=folder,
-            env={**os.environ, **environment},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=LINE_LIMIT,
-            start_new_session=True,  # Ctrl-C reaches only us; we end the program in an orderly way
-        )
+        self._process = process = await _started(command, folder, environment)
         self._tasks = [asyncio.create_task(self._read(process)), asyncio.create_task(self._errors.read(process.stderr))]
 
     async def ask(self, method: str, timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
@@ -216,15 +218,7 @@ async def run_once(
 
     Raises `MemorySystemError` if it fails or does not end within `timeout` seconds.
     """
-    process = await asyncio.create_subprocess_exec(
-        *leashed(command),
-        cwd=folder,
-        env={**os.environ, **environment},
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
+    process = await _started(command, folder, environment)
     printed, errors = Output(), Output()
     reading = [asyncio.create_task(printed.read(process.stdout)), asyncio.create_task(errors.read(process.stderr))]
     try:

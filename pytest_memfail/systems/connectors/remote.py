@@ -195,9 +195,7 @@ class RemoteSystem(ServedSystem):
         text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
         for key in ("search", "list"):
             if self._config.calls[key].tool == name:
-                with suppress(
-                    WrongTypeError
-                ):  # the reply has another form, for example because of other arguments: show all of it
+                with suppress(WrongTypeError):  # of another form, perhaps because of other arguments: show all of it
                     return text, picked(reply, self._config.calls[key].pick, key)
         return text, [{"text": text}] if text.strip() else []
 

@@ -7,13 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_memfail.core import (
-    Conversation,
-    Message,
-    SystemContext,
-    UnknownNameError,
-    UsageError,
-)
+from pytest_memfail.core import Conversation, Message, SystemContext, UnknownNameError, UsageError
 from pytest_memfail.safety import learn_options
 
 PLACES: Final = frozenset({"store", "folder", "base_url"})

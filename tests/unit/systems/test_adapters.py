@@ -13,7 +13,7 @@ import pytest
 from pytest_memfail.core import Conversation, Message, UnknownNameError, UsageError
 from pytest_memfail.systems import BUILT_IN, SYSTEMS, built_in_system, factory as factories
 from pytest_memfail.systems.adapters.outages import Watched
-from pytest_memfail.systems.adapters.texts import sendable, turns_of
+from pytest_memfail.systems.adapters.texts import turns_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -132,7 +132,7 @@ def test_turns_have_their_own_time_or_that_of_the_conversation_and_empty_ones_ar
 
 
 def test_a_lone_surrogate_is_made_sendable() -> None:
-    assert sendable("a\ud800b — 東京") == "a?b — 東京"
+    assert turns_of(Conversation("c", (Message("user", "a\ud800b — 東京"),)))[0].content == "a?b — 東京"
 
 
 def test_an_outage_that_was_swallowed_is_raised_once_and_not_after_a_success() -> None:

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from pytest_memfail.systems.note_tools import SCHEMAS, Draft, ToolError
+from pytest_memfail.systems.note_tools import SCHEMAS, Draft
+from pytest_memfail.systems.tool_loop import ToolFailedError
 
 
 def call(draft, name, **arguments):
@@ -79,14 +80,14 @@ def test_the_list_given_is_left_as_it_is():
 def test_what_cannot_be_done_is_said_and_changes_nothing(name, arguments, fault):
     draft = Draft(["tea", "jam"])
     call(draft, "delete_line", number=2)
-    with pytest.raises(ToolError) as error:
+    with pytest.raises(ToolFailedError) as error:
         draft.call(name, arguments)
     assert fault in str(error.value)
     assert draft.lines() == ["tea"]
 
 
 def test_nested_arguments_without_end_are_no_json_that_can_be_read():
-    with pytest.raises(ToolError, match="not JSON"):
+    with pytest.raises(ToolFailedError, match="not JSON"):
         Draft([]).call("append_line", "[" * 200_000)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_memfail.systems.connectors.memory_tool import COMMANDS, CommandError, MemoryFolder, schemas
+from pytest_memfail.systems.connectors.memory_tool import COMMANDS, MemoryFolder, schemas
+from pytest_memfail.systems.tool_loop import ToolFailedError
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_what_cannot_be_carried_out_says_why_and_changes_nothing(tmp_path, tool,
     (outside / "secret").write_text("outside")
     (tmp_path / "memory" / "link").symlink_to(outside)
     tool("create", path="/memories/a.md", file_text="a a\n")
-    with pytest.raises(CommandError, match=message):
+    with pytest.raises(ToolFailedError, match=message):
         tool(name, **arguments)
     assert tool("view", path="/memories/a.md") == "1\ta a"
     assert [path.name for path in outside.iterdir()] == ["secret"]
