@@ -16,21 +16,23 @@ if TYPE_CHECKING:
     from pytest_memfail.core import SystemFactory, Trace, Verdict
 
 
-def ask_question(request: pytest.FixtureRequest, asked: Asked, system: SystemFactory) -> Trace:
+def ask_question(request: pytest.FixtureRequest, asked: Asked) -> Trace:
     """Wait for the result of an item's question, keep it with the item, and return what happened.
 
     Raises the error of the question, or of the fill of its store.
     """
     item = request.node
-    if not callable(system):
-        raise MemorySystemError(
-            f"the fixture memfail_system gave {type(system).__name__}, expected a factory: factory(context) -> system"
-        )
 
-    def make_folder(name: str) -> Path:
-        return request.getfixturevalue("tmp_path_factory").mktemp(name)  # type: ignore[no-any-return]
+    def prepare(name: str) -> tuple[SystemFactory, Path]:
+        # once per store: to resolve a fixture takes pytest as long as a trivial test
+        system = request.getfixturevalue("memfail_system")
+        if not callable(system):
+            raise MemorySystemError(
+                f"the fixture memfail_system gave {type(system).__name__}, expected a factory: factory(context) -> system"
+            )
+        return system, request.getfixturevalue("tmp_path_factory").mktemp(name)
 
-    result = request.config.stash[RUNTIME].result(item.nodeid, asked, system, make_folder)
+    result = request.config.stash[RUNTIME].result(item.nodeid, asked, prepare)
     item.stash[RESULT] = result
     replay(result.captured)
     if result.error is not None:

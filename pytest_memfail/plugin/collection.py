@@ -215,7 +215,7 @@ class QuestionItem(pytest.Item):
         self._initrequest()
         assert self._request is not None
         # without the fixtures of a test over a task, which are slow to resolve for each item
-        ask_question(self._request, self.asked, self._request.getfixturevalue("memfail_system"))
+        ask_question(self._request, self.asked)
         verdict_of(self._request)
 
     def runtest(self) -> None:

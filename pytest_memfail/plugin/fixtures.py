@@ -53,7 +53,7 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
     """What happened to the question: memories retrieved, answer, seconds."""
     from pytest_memfail.plugin.asking import ask_question
 
-    return ask_question(request, _asked(request), memfail_system)
+    return ask_question(request, _asked(request))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
@@ -24,6 +24,8 @@ from pytest_memfail.running.plan import Asked, Run, Unit
 from pytest_memfail.systems import for_store
 
 T = TypeVar("T")
+Prepare: TypeAlias = Callable[[str], tuple[Any, Path]]
+"""Returns the factory of the memory system and a temporary folder of this name, when a store is opened."""
 
 SHOWN_AFTER: Final = 1.0
 """Seconds of waiting after which the terminal shows what an item waits for."""
@@ -113,7 +115,7 @@ class Runtime:
         if self.run.settings.proxy is not None:  # before fixtures make clients of it
             self._engine = self._make_engine()
 
-    def result(self, key: str, asked: Asked, factory: Any, make_folder: Callable[[str], Path]) -> Result:
+    def result(self, key: str, asked: Asked, prepare: Prepare) -> Result:
         """Return the result of an item's question; fill its store first if necessary.
 
         Raises the error of the fill.
@@ -121,7 +123,7 @@ class Runtime:
         # a rerun comes after the item has ended once, and perhaps after its store was closed
         self._todo.setdefault(asked.unit.id, {}).setdefault(key, Ask(key, asked.question, asked.k))
         try:
-            opened = self._filled(asked.unit, factory, make_folder)
+            opened = self._filled(asked.unit, prepare)
             assert self._engine is not None
             of = len(opened.job.asks)
             return self._wait(opened.result(key), asked.unit, "asking", of - len(self._todo[asked.unit.id]), of)
@@ -133,10 +135,10 @@ class Runtime:
         opened = self._open.get(unit.id)
         return opened is not None and opened.run.is_unopened
 
-    def _filled(self, unit: Unit, factory: Any, make_folder: Callable[[str], Path]) -> StoreRun:
+    def _filled(self, unit: Unit, prepare: Prepare) -> StoreRun:
         """Return the filled store of a unit."""
         self._routing.route_streams()
-        opened = self._open.get(unit.id) or self._begin(unit, factory, make_folder)
+        opened = self._open.get(unit.id) or self._begin(unit, prepare)
         assert self._engine is not None
         try:
             self._wait(opened.run.filled, unit, "opening")
@@ -144,7 +146,7 @@ class Runtime:
             if not opened.replayed:
                 opened.replayed = True
                 replay(opened.run.report.captured)
-        self._begin_next(unit, opened, factory, make_folder)
+        self._begin_next(unit, opened, prepare)
         return opened.run
 
     def finished(
@@ -172,7 +174,7 @@ class Runtime:
         finally:
             shutil.rmtree(opened.path, ignore_errors=True)
 
-    def _begin(self, unit: Unit, factory: Any, make_folder: Callable[[str], Path]) -> _Open:
+    def _begin(self, unit: Unit, prepare: Prepare) -> _Open:
         suspects: frozenset[str] = frozenset()
         if self._journals is not None and (self._journals / DEATHS).exists():
             deaths = unfinished_fills(self._journals, self._process)[unit.id]
@@ -181,13 +183,13 @@ class Runtime:
                     f"the process died {deaths} times while this store was being filled; it is not filled again"
                 )
             suspects = suspects_of(self._journals, self._process)
+        self._fills += 1
+        store_id = f"{unit_digest(unit)}-{self._process}-{self._fills}"
+        factory, path = prepare(f"memfail-{store_id}")
         if self._engine is None:
             self._engine = self._make_engine()
         if self._models is not None:
             self._models.check()
-        self._fills += 1
-        store_id = f"{unit_digest(unit)}-{self._process}-{self._fills}"
-        path = make_folder(f"memfail-{store_id}")
         models = self._models
         calls = models.proxy.store(store_id, unit.id) if models is not None and models.proxy is not None else None
         context = SystemContext(
@@ -234,7 +236,7 @@ class Runtime:
                 about["system_models"] = {**asked, "models": list(self.run.system_models)}
         return Shelf(settings.reuse_stores, settings.system, about)
 
-    def _begin_next(self, unit: Unit, opened: _Open, factory: Any, make_folder: Callable[[str], Path]) -> None:
+    def _begin_next(self, unit: Unit, opened: _Open, prepare: Prepare) -> None:
         """Fill the next store while this one is asked, if it will be needed and the system allows it."""
         if opened.next_begun:
             return
@@ -244,7 +246,7 @@ class Runtime:
         waiting = [unit_id for unit_id, todo in self._todo.items() if todo]
         later = waiting[waiting.index(unit.id) + 1 :] if unit.id in waiting else []
         if later and later[0] not in self._open and len(self._open) < opened.run.concurrent_stores:
-            self._begin(self.run.unit(later[0]), factory, make_folder)
+            self._begin(self.run.unit(later[0]), prepare)
 
     def _make_engine(self) -> Engine:
         from pytest_memfail.llm import count_tokens, first_tokens, last_tokens
