@@ -89,7 +89,7 @@ class LongHop:
 
     def plan(self, raw: Raw) -> list[Work]:
         """Return the work of the proposals and of two audit rounds."""
-        missing = {hops: max(0, self._asked(hops) - raw.count(_stage(hops))) for hops in HOPS}
+        missing = {hops: max(0, self._asked(hops) - raw.count(f"chains of {hops}")) for hops in HOPS}
         calls = sum(-(-count // self._size) for count in missing.values())
         chains = sum(self._asked(hops) for hops in HOPS)
         frame = count_tokens([prompts.CHAINS]) + MESSAGE_TOKENS + SUMMARIES * 20
@@ -134,21 +134,25 @@ class LongHop:
 
     async def _propose(self, session: Session, hops: int, proposed: dict[str, Chain]) -> None:
         """Request batches, each with the earlier chains, until there are enough or a batch brings none."""
-        stage, wanted = _stage(hops), self._asked(hops)
-        mine: dict[str, Chain] = {}
-        while len(mine) < wanted and (found := session.raw.get(stage, str(len(mine) + 1), Chain)) is not None:
-            key = f"{hops}-{len(mine) + 1:03d}"
+        stage, wanted = f"chains of {hops}", self._asked(hops)
+        done = 0
+
+        def add(chain: Chain) -> None:
+            nonlocal done
+            done += 1
+            proposed[f"{hops}-{done:03d}"] = chain
+
+        while done < wanted and (found := session.raw.get(stage, str(done + 1), Chain)) is not None:
             if broken := next(chain_faults(hops, found, list(proposed.values())), None):
-                raise UsageError(f"{session.raw.path}: {stage} {len(mine) + 1}: {broken}; correct the line")
-            mine[key] = proposed[key] = found
+                raise UsageError(f"{session.raw.path}: {stage} {done + 1}: {broken}; correct the line")
+            add(found)
 
         def accept(chain: Chain) -> None:
-            session.raw.add(stage, str(len(mine) + 1), chain)
-            key = f"{hops}-{len(mine) + 1:03d}"
-            mine[key] = proposed[key] = chain
-            session.show(stage, len(mine), wanted)
+            session.raw.add(stage, str(done + 1), chain)
+            add(chain)
+            session.show(stage, done, wanted)
 
-        while (missing := wanted - len(mine)) > 0:
+        while (missing := wanted - done) > 0:
             batch = ChainBatch(hops, min(self._size, missing), proposed, accept)
             await converse(session, stage, ChainReply, batch)
             if not batch.fruitful:
@@ -158,11 +162,8 @@ class LongHop:
     # -- rows --------------------------------------------------------------------------------------------------------
 
     def _chosen(self, keys: Sequence[str]) -> list[str]:
-        chosen = []
-        for hops in HOPS:
-            bucket = [key for key in keys if key.startswith(f"{hops}-")]
-            chosen += bucket[: self._wanted[hops]]
-        return chosen
+        by_hops = {hops: [key for key in keys if key.startswith(f"{hops}-")] for hops in HOPS}
+        return [key for hops in HOPS for key in by_hops[hops][: self._wanted[hops]]]
 
     def _rows(self, chains: Sequence[tuple[str, Chain, list[str]]]) -> list[dict[str, str]]:
         right = letters(len(chains), self._request.seed)
@@ -281,11 +282,9 @@ def wrong_options(chains: Mapping[str, Chain], rng: random.Random) -> dict[str, 
     words with too many ends gets no options. Its own end is then not used either, because it will not be stored.
     """
     # two ends with the same verb reveal nothing
-    words = {key: set(plain_words(chain.answer)[1:]) for key, chain in chains.items()}
-    fitting = {
-        key: [other for other in chains if other != key and not _words_of_chain(chain) & words[other]]
-        for key, chain in chains.items()
-    }
+    ends = {key: set(plain_words(chain.answer)[1:]) for key, chain in chains.items()}
+    own = {key: {w for a in chain.anchors for w in plain_words(a) if len(w) > 3} for key, chain in chains.items()}
+    fitting = {key: [other for other in chains if other != key and not own[key] & ends[other]] for key in chains}
     while poor := [key for key, others in fitting.items() if len(others) < WRONG]:
         fitting = {
             key: [other for other in others if other not in poor] for key, others in fitting.items() if key not in poor
@@ -298,11 +297,3 @@ def wrong_options(chains: Mapping[str, Chain], rng: random.Random) -> dict[str, 
         offered.update(others[:WRONG])
         wrong[key] = [chains[other].answer for other in others[:WRONG]]
     return wrong
-
-
-def _words_of_chain(chain: Chain) -> set[str]:
-    return {word for anchor in chain.anchors for word in plain_words(anchor) if len(word) > 3}
-
-
-def _stage(hops: int) -> str:
-    return f"chains of {hops}"
