@@ -85,6 +85,7 @@ class Grader:
         self._pool = None if getattr(judge, "inline", False) else pool
         self._outcomes = outcomes
         self._warmed: dict[Listing, asyncio.Task[Any]] = {}
+        self._computed: dict[tuple[str, str, Listing], StageResult] = {}
         self._stored: dict[tuple[str, str, Listing], asyncio.Task[StageResult]] = {}
 
     async def grade(
@@ -114,21 +115,22 @@ class Grader:
         Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict. Raises `MemfailError`
         if `added` is missing.
         """
+        if ADDED_STAGE in question.stages:
+            return await self._added(question, shown)
         was_held = all(one.held is True for one in needed) if needed else None
+        judged_by = listing
         if question.of_additions:
             if added is None:
                 raise MemfailError(
                     f"the question {question.id} names no conversation of its store in keys['conversation']"
                 )
-            facts = [await self._fact(question, fact, added, shown, (), was_held) for fact in evidence]
-            facts = [_placed(fact, added, listing) for fact in facts]
-        else:
-            facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
+            judged_by, earlier = added, ()
+        facts = [await self._fact(question, fact, judged_by, shown, earlier, was_held) for fact in evidence]
+        if judged_by is not listing:
+            facts = [_placed(fact, judged_by, listing) for fact in facts]
         facts = [described(found, fact, listing.memories, shown) for found, fact in zip(facts, evidence, strict=True)]
         held = all(fact.verdict == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
-        if ADDED_STAGE in question.stages:
-            return await self._added(question, shown)
         if "answer" not in question.stages:
             answer = NEEDS_MODEL if any(stage.estimated for fact in facts for stage in fact.stages) else NOT_ASKED
         elif held or reply is not None:
@@ -173,16 +175,16 @@ class Grader:
         """
         stages, storage = question.stages, NOT_ASKED
         if fact.is_distractor:
-            storage = await self._once("storage", fact, listing)
-            summary = await self._once("summary", fact, listing) if storage.outcome == "passed" else UNREACHED
+            storage = await self._judged("storage", fact, listing)
+            summary = await self._judged("summary", fact, listing) if storage.outcome == "passed" else UNREACHED
             return distractor_verdict(fact.id, storage, summary, is_empty=not listing.memories)
         if "storage" in stages:
-            storage = await self._once("storage", fact, listing)
+            storage = await self._judged("storage", fact, listing)
             if storage.outcome == "failed" and await self._was_stored(fact, earlier):
                 storage = replace(storage, reason=f"{storage.reason}; an earlier listing had it", label=LOST_LATER)
         summary = UNREACHED
         if storage.outcome == "passed":
-            summary = await self._once("summary", fact, listing) if "summary" in stages else NOT_ASKED
+            summary = await self._judged("summary", fact, listing) if "summary" in stages else NOT_ASKED
             if summary is not NOT_ASKED and summary.outcome == "passed" and (fault := wrong_times(fact, listing)):
                 summary = replace(summary, outcome="failed", reason=fault, confidence=1.0, label=WRONG_TIME)
         if summary.outcome != "passed":
@@ -214,7 +216,7 @@ class Grader:
         for listing, conversations in earlier:
             if fact.conversation_id in conversations:
                 with suppress(MemfailError):
-                    found = await self._once("storage", fact, listing)
+                    found = await self._judged("storage", fact, listing)
                     if found.outcome == "passed" and not found.vacuous:
                         return True
         return False
@@ -226,13 +228,23 @@ class Grader:
 
     def begin(self, question: Question, evidence: Sequence[Fact], listing: Listing) -> None:
         """Start to judge whether facts are stored, which `grade` needs whatever the test-taker replies."""
-        for fact in evidence:
+        # a judge that computes gains nothing from a head start
+        for fact in evidence if self._pool is not None else ():
             if not question.of_additions and (fact.is_distractor or "storage" in question.stages):
                 # if the question fails before it is graded, nobody else asks for the error
                 self._once("storage", fact, listing).add_done_callback(lambda one: one.cancelled() or one.exception())
 
-    def _once(self, stage: str, fact: Fact, listing: Listing) -> asyncio.Future[StageResult]:
+    async def _judged(self, stage: str, fact: Fact, listing: Listing) -> StageResult:
         """Return the judgment of a stage about a listing, made once for all questions."""
+        if self._pool is not None:  # a task costs more than most judgments that only compute
+            return await self._once(stage, fact, listing)
+        key = (stage, fact.id, listing)
+        if key not in self._computed:
+            self._computed[key] = await self._of_store(stage, fact, listing)
+        return self._computed[key]
+
+    def _once(self, stage: str, fact: Fact, listing: Listing) -> asyncio.Future[StageResult]:
+        """Return the future judgment of a judge that may wait."""
         if (key := (stage, fact.id, listing)) not in self._stored:
             # a separate task: the first question may be cancelled while others still need the result
             self._stored[key] = asyncio.get_running_loop().create_task(self._of_store(stage, fact, listing))

@@ -82,12 +82,8 @@ class StoreRun:
         """The first result of each question: questions that need it ignore reruns."""
         # a hidden question of a suspect may have killed the process too
         self._suspects = job.suspects | {key for key, owner in needs.owners.items() if owner in job.suspects}
-        self._window = QuestionWindow(
-            {key: needs.probes[ask.question.id] for key, ask in self._asks.items()},
-            self._suspects,
-            resources.window,
-            needs.owners,
-        )
+        probes = {key: needs.probes[ask.question.id] for key, ask in self._asks.items()}
+        self._window = QuestionWindow(probes, self._suspects, resources.window, needs.owners)
         self._past: list[EarlierListing] = []
         """The listings of the current system, in order."""
         self._added: dict[str, Listing] = {}

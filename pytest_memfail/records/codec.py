@@ -86,6 +86,8 @@ def _object(value: Any) -> Any:
 _STRICT: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_object)
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=_object)
 # both write ASCII: a lone surrogate of a model's reply is no UTF-8
+_last: tuple[Any, str] = None, ""
+"""The last record and its text: a record is looked through when it is made, and written soon after."""
 
 
 def to_text(record: Record) -> str:
@@ -101,13 +103,17 @@ def without_secrets(record: R) -> R:
 
 def _encoded(record: Record) -> tuple[str, bool]:
     """Return a record as a line of JSON, and whether it may be written as it is."""
-    line = {"type": _TYPES[type(record)], **_object(record)}
-    if isinstance(record, Header):
-        line |= line.pop("extra", {})
-    try:
-        text = _STRICT.encode(line)
-    except ValueError:  # a number that JSON lacks
-        return _ENCODER.encode(line), False
+    global _last
+    last, text = _last
+    if record is not last:
+        line = {"type": _TYPES[type(record)], **_object(record)}
+        if isinstance(record, Header):
+            line |= line.pop("extra", {})
+        try:
+            text = _STRICT.encode(line)
+        except ValueError:  # a number that JSON lacks
+            return _ENCODER.encode(line), False
+        _last = record, text
     # most records hold none: to search one text is much faster than to mask each of its values
     return text, not may_hold_secrets(text)
 
