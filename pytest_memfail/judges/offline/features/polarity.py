@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
@@ -33,11 +34,13 @@ LIKING = "like love enjoy prefer favour adore favourite fond keen fan crave cher
 DISLIKING = (
     "dislike hate loathe detest avoid refuse despise abhor reject shun resent bother annoy tolerate allergic intolerant"
 )
+ENTRY = ("only", "negation", "past", "now")
+"""Classes that are also counted in the whole entry."""
 NAMES = {
     **{f"{name}_more": f"words of class '{name}' that only the best statement has, not the source" for name in MARKERS},
     **{f"{name}_less": f"words of class '{name}' that only the source has, not the best statement" for name in MARKERS},
     **{f"{name}_entry_less": f"words of class '{name}' that only the source has, not the whole entry"
-       for name in ("only", "negation", "past", "now")},
+       for name in ENTRY},
     "negation_turned": "exactly one of best statement and source sentence is negated",
     "liking_turned": "the best statement likes what the source dislikes, or the reverse",
     "liking_lost": "the source likes or dislikes something, the best statement does neither",
@@ -62,10 +65,9 @@ def _classes() -> dict[str, tuple[str, ...]]:
     return {word: tuple(dict.fromkeys(names)) for word, names in found.items()}
 
 
-def counts(statements: Iterable[Statement]) -> dict[str, int]:
+def counts(statements: Iterable[Statement]) -> Counter[str]:
     """Return the number of words of each class in the statements."""
-    classes = _classes()
-    found: dict[str, int] = {}
+    classes, found = _classes(), Counter[str]()
     for statement in statements:
         last = ""
         for token in statement.tokens:
@@ -73,7 +75,7 @@ def counts(statements: Iterable[Statement]) -> dict[str, int]:
             if last and not names and token.lower in PARTICLES:
                 names = _of_phrase(f"{last} {token.lower}")
             for name in names:
-                found[name] = found.get(name, 0) + 1
+                found[name] += 1
             last = token.key
     return found
 
@@ -100,14 +102,14 @@ def compute(match: Match) -> dict[str, float]:
     source = counts([match.source]) if match.source else said
     entry = counts(match.entry_statements)
     for name in MARKERS:
-        found[f"{name}_more"] = float(max(0, best.get(name, 0) - said.get(name, 0)))
-        found[f"{name}_less"] = float(max(0, said.get(name, 0) - best.get(name, 0)))
-    for name in ("only", "negation", "past", "now"):
-        found[f"{name}_entry_less"] = float(max(0, said.get(name, 0) - entry.get(name, 0)))
-    found["negation_turned"] = float((source.get("negation", 0) % 2) != (best.get("negation", 0) % 2))
+        found[f"{name}_more"] = float(max(0, best[name] - said[name]))
+        found[f"{name}_less"] = float(max(0, said[name] - best[name]))
+    for name in ENTRY:
+        found[f"{name}_entry_less"] = float(max(0, said[name] - entry[name]))
+    found["negation_turned"] = float(source["negation"] % 2 != best["negation"] % 2)
     found["liking_turned"] = _turned(source, best, "liking", "disliking")
-    likes = source.get("liking", 0) + source.get("disliking", 0)
-    found["liking_lost"] = float(bool(likes) and not best.get("liking", 0) + best.get("disliking", 0))
+    feels, felt = (some["liking"] + some["disliking"] > 0 for some in (best, source))
+    found["liking_lost"] = float(felt and not feels)
     found["before_turned"] = _turned(source, best, "before", "after")
     found["above_turned"] = _turned(source, best, "above", "below")
     keys = match.best.statement.keys
@@ -117,7 +119,7 @@ def compute(match: Match) -> dict[str, float]:
     return found
 
 
-def _turned(source: dict[str, int], best: dict[str, int], one: str, other: str) -> float:
-    there, here = (c.get(one, 0) > 0, c.get(other, 0) > 0) if (c := source) else (False, False)
-    mine, theirs = best.get(one, 0) > 0, best.get(other, 0) > 0
-    return float((there and not here and theirs and not mine) or (here and not there and mine and not theirs))
+def _turned(source: Counter[str], best: Counter[str], one: str, other: str) -> float:
+    """Return 1 if the source has words of one class alone, and the best statement those of the other alone."""
+    has_one, had_one = best[one] > 0, source[one] > 0
+    return float(has_one != had_one and has_one != (best[other] > 0) and had_one != (source[other] > 0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.match import Match, coverage
 
@@ -28,29 +30,19 @@ def compute(match: Match) -> dict[str, float]:
     best, reading = match.best, match.reading
     if best is None:
         return found
-    new = [key for key in match.new_keys if key[:1].isalpha()]
+    words = best.statement.keys
+    glosses = [lexicon.lookup(word).gloss for word in words]
     for name, keys in (("core", reading.core), ("context", reading.context), ("said", reading.said_keys)):
         lost = [key for key in keys if match.held.get(key, 0.0) < 0.7]
-        found[f"rival_{name}"] = float(
-            sum(any(lexicon.is_rival(key, other) for other in match.new_keys) for key in lost)
-        )
-        if name == "said":
-            continue
-        words = best.statement.keys
-        glosses = [lexicon.lookup(w).gloss for w in words]
-        found[f"related_{name}"] = float(
-            sum(
-                not lexicon.lookup(key).gloss.isdisjoint(words) or any(key in gloss for gloss in glosses)
-                for key in lost
-                if key[:1].isalpha()
-            )
-        )
+        found[f"rival_{name}"] = _rivals(lost, match.new_keys)
+        if name != "said":
+            near = [lexicon.lookup(key).gloss & words or any(key in gloss for gloss in glosses) for key in _words(lost)]
+            found[f"related_{name}"] = float(sum(map(bool, near)))
     lost_core = [key for key in reading.core if match.held.get(key, 0.0) < 0.7]
     found["broader_core"] = float(sum(match.entry.get(key, 0.0) == lexicon.BROADER for key in lost_core))
-    fields = {lexicon.lookup(key).field for key in new} - {-1}
+    fields = {lexicon.lookup(key).field for key in _words(match.new_keys)} - {-1}
     found["field_core"] = float(sum(lexicon.lookup(key).field in fields for key in lost_core))
     if reading.siblings:
-        words = best.statement.keys
         shares = [_share(keys, words) for keys in reading.siblings]
         found["sibling_best"] = max(shares)
         found["sibling_more"] = max(shares) - coverage(reading.said_keys, best.held)
@@ -58,8 +50,7 @@ def compute(match: Match) -> dict[str, float]:
     if apart and reading.context:
         closest = max(apart, key=lambda c: (coverage(reading.context, c.held), c.score))
         found["apart_context"] = coverage(reading.context, closest.held)
-        words = closest.statement.keys - reading.full
-        found["apart_rival"] = float(any(lexicon.is_rival(key, other) for key in reading.core for other in words))
+        found["apart_rival"] = float(_rivals(reading.core, closest.statement.keys - reading.full) > 0)
     own = coverage(reading.core, best.held)
     found["core_kept_elsewhere"] = max(
         (coverage(reading.core, c.held) - own for c in match.candidates if c.entry != best.entry and c.owner >= 0.5),
@@ -67,9 +58,18 @@ def compute(match: Match) -> dict[str, float]:
     )
     if match.second is not None:
         lost = [key for key in reading.core if match.second.held.get(key, 0.0) < 0.7]
-        words = match.second.statement.keys - reading.full
-        found["second_rival"] = float(sum(any(lexicon.is_rival(key, other) for other in words) for key in lost))
+        found["second_rival"] = _rivals(lost, match.second.statement.keys - reading.full)
     return found
+
+
+def _rivals(keys: Iterable[str], others: Iterable[str]) -> float:
+    """Return how many of the keys have an alternative of the same kind among the others."""
+    others = list(others)
+    return float(sum(any(lexicon.is_rival(key, other) for other in others) for key in keys))
+
+
+def _words(keys: Iterable[str]) -> list[str]:
+    return [key for key in keys if key[:1].isalpha()]
 
 
 def _share(keys: tuple[str, ...], words: frozenset[str]) -> float:

@@ -42,8 +42,7 @@ def compute(match: Match) -> dict[str, float]:
     current_share = coverage(reading.core, current.held) if current else 0.0
     found["current_most"] = current_share
     if current is not None:
-        marks = counts([current.statement])
-        found["current_now"] = float(marks.get("now", 0) > 0)
+        found["current_now"] = float(counts([current.statement])["now"] > 0)
     for keys in reading.replaced:
         shares = index.shares(keys)
         strong = [at for at, share in shares.items() if share >= 0.75]
@@ -52,13 +51,17 @@ def compute(match: Match) -> dict[str, float]:
             found["stale_best"] = max(found["stale_best"], shares.get(match.best.at, 0.0))
         if not shares:
             continue
-        place = max(shares, key=lambda at: (shares[at], _context(match, at), index.statements[at].text))
+        place = max(
+            shares,
+            key=lambda at: (shares[at], coverage(match.reading.context, _held(match, at)), index.statements[at].text),
+        )
         if shares[place] > found["stale_most"]:
             found["stale_most"] = shares[place]
             _describe(found, match, place, current if current_share >= 0.6 else None)
     if reading.earlier:
         found["earlier_most"] = max(index.shares(reading.earlier).values(), default=0.0)
-    found["ending_most"] = _ending(match)
+    endings = (index.shares(keys_of(wording)).values() for wording in claim.endings)
+    found["ending_most"] = max((share for shares in endings for share in shares), default=0.0)
     for keys in reading.decoys:
         shares = index.shares(keys)
         best = max(shares.values(), default=0.0)
@@ -67,19 +70,18 @@ def compute(match: Match) -> dict[str, float]:
     return found
 
 
-def _context(match: Match, at: int) -> float:
-    held = next((c.held for c in match.candidates if c.at == at), {})
-    return coverage(match.reading.context, held)
+def _held(match: Match, at: int) -> dict[str, float]:
+    return next((c.held for c in match.candidates if c.at == at), {})
 
 
 def _describe(found: dict[str, float], match: Match, place: int, current: Candidate | None) -> None:
     index = match.index
     statement = index.statements[place]
     marks = counts([statement])
-    held = next((c.held for c in match.candidates if c.at == place), {})
+    held = _held(match, place)
     found["stale_context"] = coverage(match.reading.context, held) if held else 0.0
-    found["stale_past"] = float(marks.get("past", 0) > 0)
-    found["stale_negated"] = float(marks.get("negation", 0) > 0)
+    found["stale_past"] = float(marks["past"] > 0)
+    found["stale_negated"] = float(marks["negation"] > 0)
     found["stale_with_new"] = coverage(match.reading.core, held) if held else 0.0
     found["stale_later"] = found["stale_dated"] = 0.0
     if current is not None and current.at != place:
@@ -96,13 +98,7 @@ def _date(match: Match, entry: int, statement: Statement) -> str:
     """
     if match.index.times:
         return match.index.times[entry]
-    own = DATE.findall(statement.text)
-    if own:
+    if own := DATE.findall(statement.text):
         return str(own[-1])
     opening = DATE.match(match.index.texts[entry].lstrip(" [(#*-"))
     return opening[0] if opening else ""
-
-
-def _ending(match: Match) -> float:
-    endings = match.reading.claim.endings
-    return max((s for wording in endings for s in match.index.shares(keys_of(wording)).values()), default=0.0)
