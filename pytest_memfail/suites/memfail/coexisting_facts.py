@@ -7,9 +7,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Claim, Fact, Part, ProtocolName, Question, Task
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Claim, Fact, Part, ProtocolName, Task
 from pytest_memfail.suites.memfail import layout
-from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Preference
 from pytest_memfail.suites.memfail.row_models import CoexistingRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
@@ -39,50 +38,22 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: ProtocolName, seed: in
         )
         for day, (i, j) in enumerate(pairs)
     }
-    evidence, questions = {}, []
+    plan = layout.Plan(name, rows)
     for i in asked:
-        row, row_id = rows.rows[i], rows.ids[i]
-        ids = []
+        row, facts = rows.rows[i], []
         for j, (preference, fact) in enumerate(zip(row.preferences, row.preference_facts, strict=True)):
-            ids.append(fact_id := f"{row_id}:{j + 1}")
             details = row.evidence_details[j] if row.evidence_details else []
-            evidence[fact_id] = Fact(
-                id=fact_id,
-                kind="preference",
-                text=fact,
-                source=fact,
-                conversation_id=conversations[i, j].id,
-                claim=Claim(
-                    (
-                        Part(preference),
-                        Part(row.preference_category, "topic", required=False),
-                        *(detail.part_of_claim() for detail in details),
-                    ),
-                    siblings=tuple(row.preference_facts[:j] + row.preference_facts[j + 1 :]),
-                ),
-                gold=Preference(preference),
+            topic = Part(row.preference_category, "topic", required=False)
+            claim = Claim(
+                (Part(preference), topic, *(detail.part_of_claim() for detail in details)),
+                siblings=tuple(row.preference_facts[:j] + row.preference_facts[j + 1 :]),
             )
-        questions.append(
-            Question(
-                id=row_id,
-                task=name,
-                text=row.question,
-                query=row.question,
-                gold=tuple(row.preferences),
-                evidence=tuple(ids),
-                kind="all_of",
-                file=str(rows.path),
-                line=rows.lines[i],
-                stratum=f"N={len(ids)}",
-                keys={"category": row.preference_category},
-            )
-        )
-    return Task(
-        name=name,
-        targets=(NOT_STORED, NOT_RETRIEVED),
-        stores=layout.single_store(name, list(conversations.values()), questions),
-        evidence=evidence,
-        licence=LICENCE,
-        data_hash=rows.sha256,
-        description="two to five preferences of one category that are true at the same time",
+            home, gold = conversations[i, j].id, Preference(preference)
+            facts.append(Fact(f"{rows.ids[i]}:{j + 1}", "preference", fact, fact, home, claim, gold))
+        kind, stratum, keys = "all_of", f"N={len(facts)}", {"category": row.preference_category}
+        plan.ask(i, row.question, row.preferences, facts, kind=kind, stratum=stratum, keys=keys)
+    return plan.task(
+        conversations.values(),
+        (NOT_STORED, NOT_RETRIEVED),
+        "two to five preferences of one category that are true at the same time",
     )

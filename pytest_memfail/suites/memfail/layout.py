@@ -7,15 +7,19 @@ seed and row id, so that adding or removing a row does not move any other.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Final
+from typing import Any, Final, Generic, TypeVar
 
-from pytest_memfail.core import Conversation, Ingest, Message, Probe, Question, StorePlan
+from pytest_memfail.core import Conversation, Fact, Ingest, Message, Probe, Question, Step, StorePlan, Task
 from pytest_memfail.rows import digest
+from pytest_memfail.suites.memfail.row_models import Row
+from pytest_memfail.suites.memfail.rows import Rows
 
 PAPER_FACT_SALT: Final = 0xF1AC
 PAPER_QUESTION_SALT: Final = 0x5EED
+R = TypeVar("R", bound=Row)
+
 FIRST_DAY: Final = datetime(2025, 1, 6, 9, 0, tzinfo=timezone.utc)
 
 
@@ -39,6 +43,39 @@ def conversation(key: str, texts: Sequence[str], day: int | None) -> Conversatio
     return Conversation(f"c-{digest(key, 10)}", messages, start)
 
 
-def single_store(name: str, conversations: Sequence[Conversation], questions: Sequence[Question]) -> tuple[StorePlan]:
-    """Return the plan of MemFail: store all conversations, then ask all questions."""
-    return (StorePlan(name, (*map(Ingest, conversations), Probe(tuple(questions)))),)
+class Plan(Generic[R]):
+    """Collects the questions of a task and the facts that they need. All are asked once all conversations are stored."""
+
+    def __init__(self, name: str, rows: Rows[R]) -> None:
+        self._name, self._rows = name, rows
+        self._questions: list[Question] = []
+        self._facts: dict[str, Fact] = {}
+
+    def ask(self, i: int, text: str, gold: Iterable[str], facts: Sequence[Fact], **fields: Any) -> None:
+        """Add a question of a row, with its facts; `fields` are more fields of `Question`."""
+        self._facts |= {fact.id: fact for fact in facts}
+        fields = {"id": self._rows.ids[i], "query": text, **fields}
+        self._questions.append(
+            Question(
+                task=self._name,
+                text=text,
+                gold=tuple(gold),
+                evidence=tuple(fact.id for fact in facts),
+                file=str(self._rows.path),
+                line=self._rows.lines[i],
+                **fields,
+            )
+        )
+
+    def task(self, conversations: Iterable[Conversation], targets: tuple[str, ...], description: str) -> Task:
+        """Return the task that stores these conversations."""
+        steps: list[Step] = [*map(Ingest, conversations), Probe(tuple(self._questions))]
+        return Task(
+            name=self._name,
+            targets=targets,
+            stores=(StorePlan(self._name, tuple(steps)),),
+            evidence=self._facts,
+            licence="see the data card of the folder",
+            data_hash=self._rows.sha256,
+            description=description,
+        )

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import NOT_RETRIEVED, Claim, Fact, Part, PartRole, ProtocolName, Question, Task
+from pytest_memfail.core import NOT_RETRIEVED, Claim, Fact, Part, PartRole, ProtocolName, Task
 from pytest_memfail.suites.memfail import layout
-from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Link
 from pytest_memfail.suites.memfail.row_models import LongHopRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
@@ -53,54 +52,30 @@ def build(name: str, rows: Rows[LongHopRow], protocol: ProtocolName, seed: int) 
         )
         for day, (i, j) in enumerate(links)
     }
-    evidence, questions = {}, []
+    plan = layout.Plan(name, rows)
     for i in asked:
-        row, row_id = rows.rows[i], rows.ids[i]
-        ids = []
+        row, facts = rows.rows[i], []
         for j, fact in enumerate(row.facts):
-            ids.append(fact_id := f"{row_id}:{j + 1}")
             start, end = row.anchors[j], row.anchors[j + 1]
             details = row.evidence_details[j] if row.evidence_details else []
             roles: Sequence[PartRole | None] = ("cause", "core") if len(details) == 2 else (None,) * len(details)
-            evidence[fact_id] = Fact(
-                id=fact_id,
-                kind="link",
-                text=fact,
-                source=fact,
-                conversation_id=conversations[i, j].id,
-                claim=Claim(
-                    (
-                        Part(end),
-                        Part(start, "cause"),
-                        *(detail.part_of_claim(role) for detail, role in zip(details, roles, strict=True)),
-                    ),
-                    siblings=tuple(row.facts[:j] + row.facts[j + 1 :]),
-                ),
-                gold=Link((start, end)),
-            )
-        questions.append(
-            Question(
-                id=row_id,
-                task=name,
-                text=row.graded_question,
-                query=f"{row.graded_question}{OUTPUT_INSTRUCTION}" if protocol == "paper" else row.stem,
-                gold=(row.ground_truth_answer,),
-                evidence=tuple(ids),
-                kind="multiple_choice",
-                options=tuple(row.choices),
-                correct_option=row.correct_choice,
-                answer_format="letter",
-                file=str(rows.path),
-                line=rows.lines[i],
-                stratum=f"K={row.hop_count}",
-            )
+            listed = (detail.part_of_claim(role) for detail, role in zip(details, roles, strict=True))
+            siblings = tuple(row.facts[:j] + row.facts[j + 1 :])
+            claim = Claim((Part(end), Part(start, "cause"), *listed), siblings=siblings)
+            home, gold = conversations[i, j].id, Link((start, end))
+            facts.append(Fact(f"{rows.ids[i]}:{j + 1}", "link", fact, fact, home, claim, gold))
+        plan.ask(
+            i,
+            row.graded_question,
+            (row.ground_truth_answer,),
+            facts,
+            query=f"{row.graded_question}{OUTPUT_INSTRUCTION}" if protocol == "paper" else row.stem,
+            kind="multiple_choice",
+            options=tuple(row.choices),
+            correct_option=row.correct_choice,
+            answer_format="letter",
+            stratum=f"K={row.hop_count}",
         )
-    return Task(
-        name=name,
-        targets=(NOT_RETRIEVED,),
-        stores=layout.single_store(name, [conversations[link] for link in links], questions),
-        evidence=evidence,
-        licence=LICENCE,
-        data_hash=rows.sha256,
-        description="chains of one to three hops whose links are stored separately",
+    return plan.task(
+        conversations.values(), (NOT_RETRIEVED,), "chains of one to three hops whose links are stored separately"
     )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Claim, Fact, Part, ProtocolName, Question, Task
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Claim, Fact, Part, ProtocolName, Task
 from pytest_memfail.suites.memfail import layout
-from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import Persona
 from pytest_memfail.suites.memfail.row_models import PersonaRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
@@ -36,54 +34,31 @@ def build(name: str, rows: Rows[PersonaRow], protocol: ProtocolName, seed: int) 
         i: layout.conversation(f"{name}:{rows.ids[i]}", rows.rows[i].entity_facts, None if protocol == "paper" else day)
         for day, i in enumerate(stored)
     }
-    evidence, questions = {}, []
+    plan = layout.Plan(name, rows)
     for i, j in slots:
         row, question_id = rows.rows[i], f"{rows.ids[i]}-q{j + 1}"
         asked = row.questions[j]
-        direct = not asked.is_misleading
-        fact_id = rows.ids[i] if protocol == "paper" else question_id
-        curated = row.evidence_details[j] if row.evidence_details else []
-        needs: Sequence[str] = (
-            [] if protocol == "paper" else [asked.ground_truth_answer] if direct else [] if curated else asked.borrows
+        kind = "misleading" if asked.is_misleading else "direct"
+        fact_id, needs, parts = rows.ids[i], list[str](), list[Part]()
+        if protocol == "ours":
+            curated = row.evidence_details[j] if row.evidence_details else []
+            listed = [] if asked.is_misleading else [detail.part_of_claim() for detail in curated]
+            borrowed = [] if curated else list(asked.borrows)
+            fact_id, needs = question_id, borrowed if asked.is_misleading else [asked.ground_truth_answer]
+            parts = [*map(Part, needs), Part(asked.text, "topic"), *listed]
+        claim, gold = Claim(tuple(parts), owner=row.entity), Persona("; ".join(needs)) if needs else None
+        fact = Fact(fact_id, "persona", row.essay, row.essay, conversations[i].id, claim, gold)
+        plan.ask(
+            i,
+            asked.text,
+            (asked.ground_truth_answer,),
+            [fact],
+            id=question_id,
+            kind=kind,
+            stratum=asked.kind or kind,
+            keys={"distractor": asked.distractor} if asked.distractor else {},
+            must_not_use=asked.is_misleading,
         )
-        evidence[fact_id] = Fact(
-            id=fact_id,
-            kind="persona",
-            text=row.essay,
-            source=row.essay,
-            conversation_id=conversations[i].id,
-            claim=Claim(
-                (
-                    *map(Part, needs),
-                    *([Part(asked.text, "topic")] if protocol == "ours" else []),
-                    *(detail.part_of_claim() for detail in curated if direct and protocol == "ours"),
-                ),
-                owner=row.entity,
-            ),
-            gold=Persona("; ".join(needs)) if needs else None,
-        )
-        questions.append(
-            Question(
-                id=question_id,
-                task=name,
-                text=asked.text,
-                query=asked.text,
-                gold=(asked.ground_truth_answer,),
-                evidence=(fact_id,),
-                kind="direct" if direct else "misleading",
-                file=str(rows.path),
-                line=rows.lines[i],
-                stratum=asked.kind or ("direct" if direct else "misleading"),
-                keys={"distractor": asked.distractor} if asked.distractor else {},
-                must_not_use=not direct,
-            )
-        )
-    return Task(
-        name=name,
-        targets=(NOT_STORED, SUMMARY_ERROR),
-        stores=layout.single_store(name, [conversations[i] for i in stored], questions),
-        evidence=evidence,
-        licence=LICENCE,
-        data_hash=rows.sha256,
-        description="essays about people, asked about them and about others",
+    return plan.task(
+        conversations.values(), (NOT_STORED, SUMMARY_ERROR), "essays about people, asked about them and about others"
     )

@@ -14,12 +14,10 @@ from pytest_memfail.core import (
     Message,
     Part,
     ProtocolName,
-    Question,
     Task,
 )
 from pytest_memfail.rows import digest
 from pytest_memfail.suites.memfail import layout
-from pytest_memfail.suites.memfail.conditional_facts import LICENCE
 from pytest_memfail.suites.memfail.gold import State
 from pytest_memfail.suites.memfail.row_models import UpdatedRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
@@ -50,22 +48,16 @@ def build(name: str, rows: Rows[UpdatedRow], protocol: ProtocolName, seed: int) 
             homes[i, j] = conversation.id
             messages.append((when, key, conversation))
     asked = by_digest(range(len(rows.rows)), seed, [f"ask:{i}" for i in rows.ids])
-    questions = [_question(name, rows, i) for i in asked]
-    return Task(
-        name=name,
-        targets=(NOT_STORED, SUMMARY_ERROR),
-        stores=layout.single_store(
-            name, [conversation for *_, conversation in sorted(messages, key=_by_date)], questions
-        ),
-        evidence={rows.ids[i]: _evidence(rows, i, homes) for i in asked},
-        licence=LICENCE,
-        data_hash=rows.sha256,
-        description="facts that were later updated, corrected or retracted, and some that only seem so",
+    plan = layout.Plan(name, rows)
+    for i in asked:
+        row = rows.rows[i]
+        fact = _evidence(rows, i, homes)
+        plan.ask(i, row.question, (row.ground_truth_answer,), [fact], kind="open", stratum=row.kind)
+    return plan.task(
+        [conversation for *_, conversation in sorted(messages, key=lambda message: message[:2])],
+        (NOT_STORED, SUMMARY_ERROR),
+        "facts that were later updated, corrected or retracted, and some that only seem so",
     )
-
-
-def _by_date(message: tuple[datetime, str, Conversation]) -> tuple[datetime, str]:
-    return message[:2]
 
 
 def _evidence(rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, int], str]) -> Fact:
@@ -94,20 +86,4 @@ def _evidence(rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, int], str])
             has_ended=is_deleted,
         ),
         gold=State(value, row.subject),
-    )
-
-
-def _question(name: str, rows: Rows[UpdatedRow], i: int) -> Question:
-    row = rows.rows[i]
-    return Question(
-        id=rows.ids[i],
-        task=name,
-        text=row.question,
-        query=row.question,
-        gold=(row.ground_truth_answer,),
-        evidence=(rows.ids[i],),
-        kind="open",
-        file=str(rows.path),
-        line=rows.lines[i],
-        stratum=row.kind,
     )

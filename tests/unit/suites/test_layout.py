@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from pathlib import Path
 
 from pytest_memfail.core import Ingest, Probe
 from pytest_memfail.suites.memfail import layout
+from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.sampling import by_digest
 
 NAMES = [f"row-{i}" for i in range(50)]
@@ -68,5 +70,6 @@ def test_conversations_of_different_keys_have_different_ids():
 
 
 def test_a_single_store_is_filled_before_it_is_asked():
-    (plan,) = layout.single_store("s", [layout.conversation(key, [key], 0) for key in "ab"], [])
-    assert [type(step) for step in plan.steps] == [Ingest, Ingest, Probe]
+    conversations = [layout.conversation(key, [key], 0) for key in "ab"]
+    (store,) = layout.Plan("s", Rows(Path("rows.csv"), "", (), (), ())).task(conversations, (), "").stores
+    assert [type(step) for step in store.steps] == [Ingest, Ingest, Probe]
