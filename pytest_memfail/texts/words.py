@@ -183,9 +183,13 @@ def in_plain_words(phrase: str, text: str) -> bool:
     >>> in_plain_words("jasmine tea", "Jasmine tea, please.")
     True
     """
-    wanted, held = plain_words(phrase), plain_words(text)
-    n = len(wanted)
-    return any(held[i : i + n] == wanted for i in range(len(held) - n + 1))
+    return _in_a_line(phrase) in _in_a_line(text)
+
+
+@lru_cache(maxsize=4096)  # many phrases are looked for in the same texts
+def _in_a_line(text: str) -> str:
+    """Return the plain words of a text with a space before and after each."""
+    return " ".join(["", *plain_words(text), ""])
 
 
 def plain_runs(text: str) -> list[str]:

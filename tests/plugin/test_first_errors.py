@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from plugin.project import Project, both_ways, slowly_both_ways
+from plugin.project import Project, slowly_both_ways, with_a_worker
 from plugin.test_ahead import only
 from pytest_memfail.plugin.outcome import without_subject
 
@@ -38,7 +38,7 @@ def test_a_first_store_that_cannot_be_opened_ends_the_run(any_project: Project) 
     assert any_project.end() == (6, False)
 
 
-@both_ways
+@with_a_worker
 def test_the_first_ten_with_the_same_error_end_the_run(any_project: Project) -> None:
     option = only(any_project, alpha=60, beta=60)
     result = any_project.run(option, "--memfail-system-option=raise_at=all")

@@ -41,7 +41,7 @@ USE = """
 def scratch(project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project whose pytest loads a copy of the package with one more option."""
     library = tmp_path_factory.mktemp("library")
-    shutil.copytree(PACKAGE, library / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, library / PACKAGE.name)  # with the compiled modules, or all would be compiled again
     options = library / PACKAGE.name / "options.py"
     text = options.read_text(encoding="utf-8")
     assert text.count(FIRST) == 1

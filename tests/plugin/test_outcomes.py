@@ -267,9 +267,9 @@ BROKEN = [
             n,
             *case,
             id=f"{workers}-options{i}-script{i}-{case[2]}-{case[3]}",
-            marks=[pytest.mark.slow] if n and i else [],
+            marks=[pytest.mark.slow] if n else [],
         )
-        for workers, n in (("alone", None), ("n1", 1))
+        for workers, n in (("alone", None), ("n2", 2))
         for i, case in enumerate(BROKEN)
     ],
     indirect=["any_project"],

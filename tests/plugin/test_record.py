@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugin.project import ALL, LONG_HOP, RECORD, Project, slowly_both_ways, with_a_worker
+from plugin.project import ALL, LONG_HOP, RECORD, Project, slowly_both_ways
 
 INTERRUPT = """
 seen = []
@@ -28,7 +28,7 @@ def comparable(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(kept, key=lambda line: (line["type"], line.get("id", ""), line.get("store", "")))
 
 
-@with_a_worker
+@slowly_both_ways
 def test_in_pytests_cache(any_project: Project) -> None:
     any_project.script(lh_1="not_retrieved", ce_1="raise")
     result = any_project.run()

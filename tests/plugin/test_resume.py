@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plugin.project import ALL, COEXISTING, LONG_HOP, QUESTIONS, Project, both_ways, slowly_both_ways
+from plugin.project import ALL, COEXISTING, LONG_HOP, QUESTIONS, Project, slowly_both_ways, with_a_worker
 from plugin.test_record import comparable
 from pytest_memfail.cli import main
 
@@ -88,7 +88,7 @@ def test_only_unfinished_questions_run(killed: Project) -> None:
         assert report
 
 
-@both_ways
+@with_a_worker
 def test_the_same_as_a_run_in_one_go(killed: Project) -> None:
     resumed = killed.run(RECORD, RESUME)
     whole = killed.run("--memfail-record=whole.jsonl")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plugin.project import Project, both_ways
+from plugin.project import Project, with_a_worker
 
 STORES = ".pytest_cache/d/memfail/stores"
 BARE = "--memfail-reuse-stores"
@@ -54,7 +54,7 @@ def restored(project: Project) -> list[bool]:
     return [line["restored"] for line in project.record() if line["type"] == "store"]
 
 
-@both_ways
+@with_a_worker
 def test_a_second_run_restores_every_store_and_judges_the_same(keeping: Project) -> None:
     first = keeping.run(BARE)
     first.stdout.fnmatch_lines([f"memfail: filled stores are kept in {STORES} (0 so far) and reused"])

@@ -742,7 +742,7 @@ def test_a_run_of_memfail_loads_nothing_of_other_suites(meme: Meme) -> None:
 
 
 def test_a_record_of_tasks_without_parts_has_no_field_for_them(meme: Meme) -> None:
-    meme.project.run("--memfail-limit=2", system="bm25")
+    meme.project.run("--memfail-tasks=long_hop,persona_retrieval", "--memfail-limit=2", system="bm25")
     found = meme.project.record()
     assert {line["type"] for line in found} == {"header", "question", "store", "footer"}
     for line in found:

@@ -37,8 +37,9 @@ def hanging(project: Project, kind: str, before: str = "pass", seconds: str = ""
     project.conftest(HANGING.format(kind=kind, before=before, seconds=seconds) + more)
 
 
-@pytest.mark.parametrize("more", [[], ["-ptimeout", "--timeout=60"]])
-@pytest.mark.parametrize(("kind", "fills"), [("HangingThread", 2), ("HangingTask", 1)])
+@pytest.mark.parametrize(
+    ("kind", "fills", "more"), [("HangingThread", 2, ["-ptimeout", "--timeout=60"]), ("HangingTask", 1, [])]
+)
 def test_a_question_that_hangs_is_an_error_and_the_process_ends(
     project: Project, kind: str, fills: int, more: list[str]
 ) -> None:

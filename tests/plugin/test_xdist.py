@@ -85,7 +85,10 @@ def far_copy(project: Project, name: str) -> Path:
     return Path(shutil.copytree(project.path, there))
 
 
-@pytest.mark.parametrize("shares_folder", [True, False], ids=["same machine", "another machine"])
+@pytest.mark.parametrize(
+    "shares_folder",
+    [pytest.param(True, id="same machine", marks=pytest.mark.slow), pytest.param(False, id="another machine")],
+)
 def test_workers_in_checkouts_of_their_own(project: Project, shares_folder: bool) -> None:
     places = [far_copy(project, name) for name in ("alice", "bob")]
     if not shares_folder:  # what a worker on another machine is told is no folder there

@@ -78,7 +78,7 @@ def test_cases_of_a_memory_that_forgets_its_newest_fail(tmp_path, monkeypatch, c
     lost = [question for question in asked if question.verdict == "not_stored"]
     stored = {store.task: store.conversations for store in load_record(tmp_path / "run.jsonl").stores}
     assert {question.task for question in lost} == set(stored)
-    for question in (lost[0], lost[-1]):
+    for question in lost[-1:]:
         limit, count = 40, stored[question.task]
         assert main(["case", "run.jsonl", question.id, f"--conversations={limit}"]) == 0
         wrote, kept, ran, _ = capsys.readouterr().out.splitlines()

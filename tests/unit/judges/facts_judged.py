@@ -5,11 +5,9 @@ The names of people are in no dictionary, so that tests can replace them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-import pytest
 
 from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, Question
 from pytest_memfail.judges import OfflineJudge
@@ -196,11 +194,23 @@ STEADY = tuple(told for told in TOLD if not told.evidence.claim.replaced)
 """Facts without an earlier value, for which the order of entries is irrelevant."""
 
 
-def in_stores(facts: Sequence[Told] = TOLD) -> list[object]:
-    """Return a test parameter per fact and store: the fact and the entries."""
-    return [
-        pytest.param(told, entries, id=f"{told.name}-{name}") for told in facts for name, entries in told.stores.items()
-    ]
+def in_stores(facts: Sequence[Told] = TOLD) -> list[tuple[Told, tuple[str, ...]]]:
+    """Return the entries of each store of each fact."""
+    return [(told, entries) for told in facts for entries in told.stores.values()]
+
+
+def of_each(cases: Sequence[tuple[object, ...]]) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Make one test of a check and all cases: a test of each would cost more than the check."""
+
+    def one_test(check: Callable[..., None]) -> Callable[[], None]:
+        def test() -> None:
+            for case in cases:
+                check(*case)
+
+        test.__name__ = check.__name__
+        return test
+
+    return one_test
 
 
 def listing(*entries: str) -> Listing:

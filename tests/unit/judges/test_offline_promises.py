@@ -14,7 +14,20 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from facts_judged import QUESTION, TOLD, Told, claimed, in_stores, listing, persona, point, rule, state, verdict
+from facts_judged import (
+    QUESTION,
+    TOLD,
+    Told,
+    claimed,
+    in_stores,
+    listing,
+    of_each,
+    persona,
+    point,
+    rule,
+    state,
+    verdict,
+)
 
 from pytest_memfail.core import UNSURE, Fact, Listing, Question, Reply, StageResult, UsageError
 from pytest_memfail.judges import OfflineJudge
@@ -30,7 +43,7 @@ KETTLE = rule(
     "Quillon hums. Quillon polishes the copper kettle only after 9pm.",
 )
 every_kind = pytest.mark.parametrize("evidence", KINDS.values(), ids=KINDS)
-every_store = pytest.mark.parametrize(("told", "entries"), in_stores())
+every_store = of_each(in_stores())
 
 
 def stages(evidence: Fact, entries: tuple[str, ...], judge: OfflineJudge | None = None) -> list[StageResult]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
-from facts_judged import BESIDE, STEADY, TOLD, Told, in_stores, verdict
+from facts_judged import BESIDE, STEADY, TOLD, Told, in_stores, of_each, verdict
 from hypothesis import given, settings, strategies as st
 
 from pytest_memfail.core import Fact
@@ -14,8 +13,8 @@ from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.reading import keys_of
 
 FEW = settings(max_examples=4, deadline=None, database=None, derandomize=True)
-every_store = pytest.mark.parametrize(("told", "entries"), in_stores())
-every_fact = pytest.mark.parametrize("told", TOLD, ids=lambda told: told.name)
+every_store = of_each(in_stores())
+every_fact = of_each([(told,) for told in TOLD])
 
 POOL = (
     "The archive moved three lorries of vellum to Utrecht in 1987.",
@@ -67,7 +66,7 @@ def test_the_pool_has_unrelated_entries_for_every_fact(told: Told) -> None:
 # -- what leaves a verdict as it is --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("told", "entries"), in_stores(STEADY))
+@of_each(in_stores(STEADY))
 def test_the_order_of_entries_does_not_matter(told: Told, entries: tuple[str, ...]) -> None:
     before = verdict(told.evidence, entries)
 
@@ -112,7 +111,7 @@ def _other(text: str, names: dict[str, str]) -> str:
     return re.sub("|".join(rf"\b{name}\b" for name in names), lambda found: names[found[0]], text)
 
 
-@pytest.mark.parametrize(("told", "entries"), in_stores([told for told in TOLD if told.people]))
+@of_each(in_stores([told for told in TOLD if told.people]))
 def test_other_names_for_everybody_change_nothing(told: Told, entries: tuple[str, ...]) -> None:
     before = verdict(told.evidence, entries)
 
