@@ -45,16 +45,6 @@ HEDGE: Final = re.compile(
     re.IGNORECASE,
 )
 """Hedges, after which neither a flat yes nor a flat no follows."""
-PET_TYPES: Final = frozenset(
-    "time_of_day weather temperature location noise_level lighting food_or_drink_present prior_activity company".split()
-)
-"""Condition types that can be observed from outside (appendix B.2)."""
-CONDITION_TYPES: Final = PET_TYPES | frozenset(
-    """day_of_week season time_elapsed hunger_level energy_level pain_or_discomfort sobriety mood stress_level anxiety_level
-    motivation_level social_setting relationship_closeness task_type workload completion_state music_playing scent
-    conflict_state approval_received request_made frequency_cap streak_state""".split()
-)
-"""All 32 types of the paper's table 3."""
 PER_TYPE: Final = 3
 UNEVEN: Final = 2
 """The largest accepted difference between row counts that should be equal."""
@@ -81,13 +71,15 @@ def design_faults(rows: Mapping[str, Rows[Any]]) -> Iterator[SuiteFault]:
 
 
 def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[SuiteFault]:
+    from pytest_memfail.suites.memfail import pools  # a run does not need them
+
     for row, line in zip(rows.rows, rows.lines, strict=True):
         count = len(essay_sentences(" ".join(row.entity_facts)))
         if not span[0] <= count <= span[1]:
             yield warn(rows, line, "entity_facts", f"has {count} sentences, expected {span[0]} to {span[1]}")
-        if row.condition_type not in CONDITION_TYPES:
+        if row.condition_type not in pools.CONDITION_TYPES:
             yield warn(rows, line, "condition_type", f"got {row.condition_type!r}, expected one of the paper's table 3")
-        if row.entity_category == "pet" and row.condition_type not in PET_TYPES:
+        if row.entity_category == "pet" and row.condition_type not in pools.PET_CONDITION_TYPES:
             yield warn(rows, line, "condition_type", f"{row.condition_type!r} of a pet cannot be seen from outside")
         yield from _other_case(rows, row, line)
         for said in _tying(row):
@@ -103,7 +95,7 @@ def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[
     if met["yes"] != met["no"]:
         yield warn(rows, None, "condition_met", f"got {met['yes']} yes and {met['no']} no, expected the same number")
     types = Counter(row.condition_type for row in rows.rows)
-    rare = sorted(name for name in CONDITION_TYPES if types[name] < PER_TYPE)
+    rare = sorted(name for name in pools.CONDITION_TYPES if types[name] < PER_TYPE)
     if rare:
         yield warn(rows, None, "condition_type", f"fewer than {PER_TYPE} rows of {', '.join(rare)}")
     # the 23 types that no pet has need 69 rows about other entities, so pets cannot make up a third of a hundred rows

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.suites.memfail.recipes import pools
+from pytest_memfail.suites.memfail import pools
 from pytest_memfail.suites.memfail.recipes.samplers import apart, letters, person_specs, preference_specs, rule_specs
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "memfail"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -31,6 +30,7 @@ from pytest_memfail.authoring import (
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.suites.memfail.design import LIKENESS, is_gerund
+from pytest_memfail.suites.memfail.options import FIRST_PERSON
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.audit import audited
 from pytest_memfail.suites.memfail.recipes.samplers import letters
@@ -50,7 +50,6 @@ WRONG: Final = 4
 END_WORDS: Final = (2, 4)
 """The fewest and most words of an end, so that each end can be an option for any other chain."""
 CHAIN_TOKENS: Final = 130
-FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
 OWNED: Final = frozenset("my your his her its our their".split())
 """Words that say whose end it is."""
 

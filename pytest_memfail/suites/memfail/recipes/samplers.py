@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from pytest_memfail.suites.memfail.recipes import pools
+from pytest_memfail.suites.memfail import pools
 
 Met: TypeAlias = Literal["yes", "no"]
 T = TypeVar("T")

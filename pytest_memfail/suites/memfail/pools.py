@@ -1,4 +1,4 @@
-"""The lists that the samplers draw from (pools.yaml)."""
+"""The lists of the paper and of our own that rows are drawn from (pools.yaml)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _LISTS: Final[dict[str, list[str]]] = yaml.safe_load(
 )
 ENTITY_CATEGORIES: Final = _LISTS["entity_categories"]
 CONDITION_TYPES: Final = _LISTS["condition_types"]
+"""All 32 types of the paper's table 3."""
 PET_CONDITION_TYPES: Final = _LISTS["pet_condition_types"]
-"""Those that can be observed from outside."""
+"""Those that can be observed from outside (appendix B.2)."""
 PREFERENCE_CATEGORIES: Final = _LISTS["preference_categories"]
 NAMES: Final = _LISTS["names"]
 FLAVORS: Final = _LISTS["flavors"]
