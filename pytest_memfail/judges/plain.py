@@ -19,6 +19,8 @@ BEFORE: Final = re.compile(
 LABEL: Final = re.compile(r"[^\W\d_][\w'’-]*(?: [\w'’-]+){0,2}\s*:")
 """Another speaker or a field, so the text after it may be about somebody else."""
 ENDS: Final = "[.!?。！？]"
+BEGINS_A_SENTENCE: Final = re.compile(rf"(?:^|{ENDS}[\"')]?\s*)$")
+ENDS_A_SENTENCE: Final = re.compile(rf"[\"']?\s*(?:{ENDS}|$)")
 ANSWER: Final = re.compile(r"\W*(yes|no)\s*(?:[,.;!:–—]|$)", re.I)
 
 
@@ -57,8 +59,18 @@ def _states(words: str, text: str) -> bool:
     own = [line for line in lines if not LABEL.match(line)]
     if len(own) == len(lines):
         own.append(" ".join(own))  # a sentence may go on in the next line
-    stated = re.compile(rf"(?:^|{ENDS}[\"')]?\s*){re.escape(words)}[\"']?\s*(?:{ENDS}|$)")
-    return any(map(stated.search, own))
+    return any(_is_sentence(words, line) for line in own)
+
+
+def _is_sentence(words: str, line: str) -> bool:
+    """Return whether a line has these words as a whole sentence."""
+    at = line.find(words)
+    while at >= 0:
+        # a pattern of the words themselves would be compiled for each fact, which takes longer than all else here
+        if BEGINS_A_SENTENCE.search(line[max(0, at - 8) : at]) and ENDS_A_SENTENCE.match(line, at + len(words)):
+            return True
+        at = line.find(words, at + 1)
+    return False
 
 
 @lru_cache(maxsize=16_384)

@@ -69,7 +69,7 @@ def explain(error: Exception, address: Address, model: str, timeout_seconds: flo
 
 def _explain_status(error: APIStatusError, address: Address, model: str) -> Transient | ModelCallError:
     status, host = error.status_code, address.host
-    code, whole = str(error.code or ""), _said(error)
+    code, whole = str(error.code or ""), said_in(error.body)
     said = address.clean(whole)
     if code == "insufficient_quota":
         return AuthError(f"{host}: the account has no quota left: {said}")
@@ -89,8 +89,8 @@ def _explain_status(error: APIStatusError, address: Address, model: str) -> Tran
     return RequestError(f"{host} refuses the request ({status}): {said}")
 
 
-def _said(error: APIStatusError) -> str:
-    body = error.body
+def said_in(body: object) -> str:
+    """Return the message in the body of an error."""
     if isinstance(body, dict):
         inner = body.get("error", body)
         inner = inner.get("message") if isinstance(inner, dict) else inner

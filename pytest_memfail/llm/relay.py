@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from pytest_memfail.core import Doubt, UsageError, one_line
+from pytest_memfail.core import Doubt, UsageError, json_of, one_line
 from pytest_memfail.llm.address import PLACEHOLDER_KEY, Address
 from pytest_memfail.llm.cache import CachedReply, ResponseCache
 from pytest_memfail.llm.chat import MEMORY_STAGE
-from pytest_memfail.llm.completion import UNREPORTED, Usage
+from pytest_memfail.llm.completion import Usage
 from pytest_memfail.llm.errors import (
     AuthError,
     BudgetError,
@@ -27,11 +27,11 @@ from pytest_memfail.llm.errors import (
     ReplyError,
     RequestError,
 )
-from pytest_memfail.llm.failures import RETRIED_STATUSES
+from pytest_memfail.llm.failures import RETRIED_STATUSES, said_in
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.replay_ignore import Ignored, Seen
 from pytest_memfail.llm.replies import check_body, is_cut_off, read_usage
-from pytest_memfail.llm.request import EXPECTED_REPLY_TOKENS
+from pytest_memfail.llm.request import LIMITS, reply_limit
 from pytest_memfail.llm.sending import BUDGET_POLL_SECONDS, CONNECT_SECONDS
 from pytest_memfail.llm.tokens import count_tokens
 from pytest_memfail.safety import learn_sent, mask_known, mask_values, secret_strength
@@ -96,9 +96,7 @@ class Call:
 
     def secrets(self) -> frozenset[str]:
         """Return its keys, of whatever name and length; all that are no ordinary words are masked in every text from now on."""
-        fields: Any = {}
-        with suppress(ValueError, RecursionError):
-            fields = json.loads(self.content)
+        fields = _plain(self.content)
         own = fields.items() if isinstance(fields, dict) else ()
         sent = [(name, value) for name, value in own if secret_strength(name) == 2 and isinstance(value, str)]
         return learn_sent([*self.headers.items(), *parse_qsl(self.query), *sent])
@@ -165,6 +163,11 @@ class _Asked:
             said = messages[-1].get("content") if isinstance(messages[-1], dict) else ""
         text = one_line(said if isinstance(said, str) else json.dumps(said), 10_000)
         return repr(text if len(text) <= 80 else f"…{text[-80:]}")
+
+    def expected_usage(self, content: bytes) -> Usage:
+        """Return the usage to reserve in the budget, given the body as it is sent."""
+        reply = 0 if self.call.path == EMBEDDINGS else reply_limit(self.body, (*LIMITS, "max_output_tokens"))
+        return Usage(count_tokens([content.decode("utf-8", "replace")]), reply)
 
     def response(self, body: Any) -> Response:
         """Return the response with this reply."""
@@ -295,10 +298,7 @@ class Relay:
 
     def _asked(self, call: Call, caller: Caller) -> _Asked:
         """Return the request. Raise `RequestError` if it is no JSON object, or for a stream that cannot be made."""
-        try:
-            body = json.loads(call.content) if call.content else {}
-        except (ValueError, RecursionError):
-            body = None
+        body = _plain(call.content or b"{}")
         if not isinstance(body, dict):
             raise RequestError(f"{call}: the body of the request is no JSON object")
         stream = None
@@ -334,10 +334,7 @@ class Relay:
                 f"{self.cache.path} has no reply to {asked.call} of {asked.model!r} ({asked.excerpt}), and "
                 f"--memfail-cache=only forbids calls; {self._remedy(asked)}"
             )
-        if asks_model:
-            response = self._paid(asked.call, caller, asked.model, json.dumps(asked.body).encode())
-        else:
-            response = self._sent(asked.call, asked.call.content)
+        response = self._paid(asked, caller) if asks_model else self._sent(asked.call, asked.call.content)
         if response.status != 200:
             return response
         body = self._checked(asked, response)
@@ -355,8 +352,8 @@ class Relay:
         """Return the body of a response with status 200. Raise `ReplyError` if it is no reply: an outage may look like one."""
         call, host = asked.call, self.address.host
         try:
-            body = json.loads(response.content)
-        except (ValueError, RecursionError):
+            body = json_of(response.content)
+        except ValueError:
             raise ReplyError(f"{host} answered {call} with {self._said(response, call)!r}; expected JSON") from None
         if isinstance(body, dict) and body.get("error"):  # some send it with status 200
             raise ReplyError(f"{host} answered {call} with an error: {self._said(response, call)}")
@@ -433,21 +430,24 @@ class Relay:
             where = _digest(f"{endpoint} {key}")
             self.cache.put(where, endpoint=endpoint, model=asked.model, reply=reply, is_copy=key != asked.exact)
 
-    def _paid(self, call: Call, caller: Caller, model: str, content: bytes) -> Response:
+    def _paid(self, asked: _Asked, caller: Caller) -> Response:
         """Send a request when the budget allows it, and record its cost. Raise `BudgetError` if it does not."""
-        ledger, held = self.ledger, None
+        ledger, model, held = self.ledger, asked.model, None
+        content = json.dumps(asked.body).encode()
         if ledger.has_budget:
             ledger.check_prices([model])
-            expected = _expected(call, content)
+            expected = asked.expected_usage(content)
             while (held := ledger.reserve(model, expected, seconds=SECONDS)) is None:
                 time.sleep(BUDGET_POLL_SECONDS)
         started = time.perf_counter()
         try:
-            response = self._sent(call, content)
+            response = self._sent(asked.call, content)
             if response.status != 200:
                 ledger.record_failure(caller.stage, model)
                 return response
-            usage = _usage_of(response).or_expected(lambda: _expected(call, content))
+            body = _plain(response.content)
+            usage = read_usage(body.get("usage") if isinstance(body, dict) else None)
+            usage = usage.or_expected(lambda: asked.expected_usage(content))
             ledger.record_call(caller.stage, model, usage, time.perf_counter() - started)
             self._count(caller, "calls", usage)
             return response
@@ -505,13 +505,9 @@ class Relay:
             return self._client
 
     def _said(self, response: Response, call: Call) -> str:
-        text = response.content[:10_000].decode("utf-8", "replace")
-        try:
-            error = json.loads(text)["error"]
-            text = str(error["message"] if isinstance(error, dict) else error)
-        except (ValueError, LookupError, TypeError, RecursionError):
-            pass
-        return self._clean(text, call)
+        body = _plain(response.content)
+        is_error = isinstance(body, dict) and "error" in body
+        return self._clean(said_in(body) if is_error else response.content[:10_000].decode("utf-8", "replace"), call)
 
     def _clean(self, text: object, call: Call, limit: int = 160) -> str:
         """Return the begin of a text without any key of the call, or other secrets."""
@@ -546,22 +542,11 @@ def as_stream(body: Mapping[str, Any], *, with_usage: bool) -> bytes:
     return "".join(f"data: {event}\n\n" for event in (*events, "[DONE]")).encode()
 
 
-def _expected(call: Call, content: bytes) -> Usage:
-    """Return the usage to reserve in the budget."""
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
-        body = {}
-    limits = (body.get(name) for name in ("max_completion_tokens", "max_output_tokens", "max_tokens"))
-    reply = next((limit for limit in limits if isinstance(limit, int) and limit > 0), EXPECTED_REPLY_TOKENS)
-    return Usage(count_tokens([content.decode("utf-8", "replace")]), 0 if call.path == EMBEDDINGS else reply)
-
-
-def _usage_of(response: Response) -> Usage:
-    try:
-        return read_usage(json.loads(response.content)["usage"])
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return UNREPORTED
+def _plain(content: bytes) -> Any:
+    """Return the value of a JSON text; None if it is none."""
+    with suppress(ValueError):
+        return json_of(content)
+    return None
 
 
 def _digest(text: str) -> str:

@@ -105,10 +105,15 @@ def expected_usage(request: Request) -> Usage:
     """Return the usage to reserve in the budget until the reply arrives."""
     if request.texts:
         return Usage(count_tokens(request.texts), 0)
-    limits = (request.parameters.get(name) for name in LIMITS)
-    reply = next((limit for limit in limits if isinstance(limit, int) and limit > 0), EXPECTED_REPLY_TOKENS)
     sent = sum(_tokens(message.get("content") or "") for message in request.messages)
-    return Usage(sent + (_tokens(json.dumps(request.parameters["tools"])) if request.has_tools else 0), reply)
+    tools = _tokens(json.dumps(request.parameters["tools"])) if request.has_tools else 0
+    return Usage(sent + tools, reply_limit(request.parameters))
+
+
+def reply_limit(parameters: Mapping[str, Any], names: Sequence[str] = LIMITS) -> int:
+    """Return the limit of a reply in tokens, or else what is reserved for one."""
+    limits = (parameters.get(name) for name in names)
+    return next((limit for limit in limits if isinstance(limit, int) and limit > 0), EXPECTED_REPLY_TOKENS)
 
 
 @lru_cache(maxsize=256)

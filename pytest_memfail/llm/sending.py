@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.llm.address import Address
 from pytest_memfail.llm.circuit import Circuit
 from pytest_memfail.llm.completion import UNREPORTED
 from pytest_memfail.llm.errors import AuthError, EndpointError, ModelCallError, ModelError, RateLimitError
-from pytest_memfail.llm.failures import RETRY_AFTER_CAP, Transient, explain
+from pytest_memfail.llm.failures import RETRY_AFTER_CAP, Cause, Transient, explain
 from pytest_memfail.llm.http_client import http_client
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.limiter import Limiter
@@ -30,18 +30,6 @@ MAX_TIMEOUTS: Final = 2
 MAX_BACKOFF_SECONDS: Final = 20.0
 CONNECT_SECONDS: Final = 10.0
 BUDGET_POLL_SECONDS: Final = 0.02
-
-
-@dataclass(slots=True)
-class _Tries:
-    """How often the requests of one call failed, by kind of failure."""
-
-    rate: int = 0
-    timeout: int = 0
-    other: int = 0
-
-    def __str__(self) -> str:
-        return f"asked {times(self.rate + self.timeout + self.other)}"
 
 
 class Sender:
@@ -79,7 +67,7 @@ class Sender:
 
     async def reply(self, request: Request) -> WireReply:
         """Return a reply of any content; retry requests that failed temporarily."""
-        tries = _Tries()
+        tries: Counter[Cause] = Counter()
         not_before = self._patience.now()
         while True:
             async with self._limiter.slot() as period:
@@ -94,13 +82,13 @@ class Sender:
                         if outcome.cause == "timeout":
                             self._limiter.slow_down(period, 0.0)
                         self._count(outcome, tries)
-                        not_before = self._patience.now() + self._delay(outcome, tries.timeout + tries.other)
+                        not_before = self._patience.now() + self._delay(outcome, tries.total() - tries["rate"])
                 if isinstance(outcome, WireReply):
                     self._adapt(request, time.perf_counter() - started, period)
                     return outcome
                 if isinstance(outcome, ModelCallError):
                     raise outcome
-                self._limiter.slow_down(period, self._delay(outcome, tries.rate + 1))
+                self._limiter.slow_down(period, self._delay(outcome, tries["rate"] + 1))
                 self._count(outcome, tries)
 
     def _adapt(self, request: Request, seconds: float, period: int) -> None:
@@ -117,21 +105,18 @@ class Sender:
             if refused is not None:
                 raise type(refused)(str(refused))  # a new instance: a traceback grows with each raise
 
-    def _count(self, failure: Transient, tries: _Tries) -> None:
-        """Count a failure. Raise `EndpointError` after too many."""
+    def _count(self, failure: Transient, tries: Counter[Cause]) -> None:
+        """Count a failure by its cause. Raise `EndpointError` after too many."""
         self._patience.failed(failure.message)
+        tries[failure.cause] += 1
+        said = f"{failure.message} (asked {times(tries.total())})"
         if failure.cause == "rate":
-            tries.rate += 1
-            if tries.rate > 2 * (self._max_retries + 1):
-                raise RateLimitError(f"{failure.message} ({tries}); lower the concurrency or the number of workers")
+            if tries["rate"] > 2 * (self._max_retries + 1):
+                raise RateLimitError(f"{said}; lower the concurrency or the number of workers")
             return
         self._circuit.failed(self._patience.now() + (failure.retry_after or 0.0))
-        if failure.cause == "timeout":
-            tries.timeout += 1
-        else:
-            tries.other += 1
-        if tries.timeout + tries.other > self._max_retries or tries.timeout >= MAX_TIMEOUTS:
-            raise EndpointError(f"{failure.message} ({tries}); {self._advice(failure)}")
+        if tries.total() - tries["rate"] > self._max_retries or tries["timeout"] >= MAX_TIMEOUTS:
+            raise EndpointError(f"{said}; {self._advice(failure)}")
 
     def _advice(self, failure: Transient) -> str:
         if not self._patience.has_served:
