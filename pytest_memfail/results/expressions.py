@@ -42,8 +42,14 @@ The two levels add up to 0.05, so without a change at most one run in twenty fai
 ANCHOR_DEFAULT: Final = "regressions:p<0.01,*.regressions:p<0.005"
 """The default with an anchor. Its levels are lower: losses since the anchor add up, while chance variation does not."""
 
-_NAME = re.compile(r"[^\s<>=!:.]*(?:\s*\.\s*[^\s<>=!:.]*)*\s*")
-"""A measure, perhaps after a task and a dot."""
+_PARTS = re.compile(
+    r"(?P<task>(?:[^\s<>=!:.]*\s*\.\s*)*)"  # a task's name may hold dots: the measure is what follows the last
+    r"(?P<measure>[^\s<>=!:.]*)\s*"
+    r"(?:(?P<colon>:)(?P<p>\s*p\s*(?![\w.]))?)?"
+    r"\s*(?P<compare><=|>=|<|>|)\s*(?P<number>.*)",
+    re.DOTALL,
+)
+"""The parts of an expression; any of them may be wrong or empty."""
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][-+]?\d+)?|\.\d+")
 
 
@@ -99,81 +105,58 @@ def check_tasks(expressions: Iterable[Expression], tasks: Iterable[str]) -> None
 
 
 class _Parser:
+    """One expression within the text of an option; a fault is named with its column in that text."""
+
     def __init__(self, text: str, start: int, end: int, of_suites: Mapping[str, Collection[str]]) -> None:
-        self._text, self._start, self._end, self._at = text, start, end, start
-        self._of_suites = of_suites
+        self._text, self._start, self._end, self._of_suites = text, start, end, of_suites
 
     def expression(self) -> Expression:
         if self._start >= self._end:
-            raise self._wrong("nothing", "an expression such as correct<0.80")
-        # a task's name may hold dots: the measure is what follows the last
-        left = _NAME.match(self._rest())
-        name = left[0] if left else ""
-        task, dot, measure = name.rstrip().rpartition(".")
-        if dot and not task.strip():
-            raise self._wrong("no name before the dot", "a task, or * for each")
-        self._at += len(name.rstrip()) - len(measure) + (len(measure) - len(measure.lstrip()))
-        self._measure(measure.strip(), task.strip())
-        self._at = self._start + len(name)
-        significance = self._significance(measure.strip())
-        compare = self._compare(significance)
-        number = self._number(measure.strip(), significance)
-        source = self._text[self._start : self._end]
-        return Expression(source, task.strip() or None, measure.strip(), significance, compare, number, self._start + 1)
-
-    def _measure(self, measure: str, task: str) -> None:
-        known = [*MEASURES, *self._of_suites.get(task, ())]
-        if not measure:
-            raise self._wrong(self._shown(), f"a measure: {', '.join(known)}")
-        if measure not in known and (owner := next((s for s, of in self._of_suites.items() if measure in of), None)):
-            got = f"{task}.{measure}" if task else measure
-            raise self._wrong(f"{got!r}", f"'{owner}.{measure}': a measure or label of a suite, after the suite's name")
-        if measure not in known:
-            raise UnknownNameError("measure", measure, known, f"{OPTION} {self._text!r}, column {self._at + 1}")
-
-    def _significance(self, measure: str) -> bool:
-        if not self._rest().startswith(":"):
-            return False
-        if measure != REGRESSIONS:
-            raise self._wrong(self._shown(), f"< or > and a number; only {REGRESSIONS} have a p")
-        self._at += 1
-        if not re.match(r"\s*p\s*(?![\w.])", self._rest()):
-            raise self._wrong(self._shown(), "p")
-        self._at += self._rest().index("p") + 1
-        return True
-
-    def _compare(self, significance: bool) -> str:
-        self._skip()
+            raise self._wrong(self._start, "an expression such as correct<0.80", "nothing")
+        parts = _PARTS.match(self._text, self._start, self._end)
+        assert parts is not None
+        task, measure, significance = parts["task"].rstrip()[:-1].strip(), parts["measure"], parts["p"] is not None
+        if parts["task"] and not task:
+            raise self._wrong(self._start, "a task, or * for each", "no name before the dot")
+        self._check_measure(measure, task, parts.start("measure"))
+        if parts["colon"] and measure != REGRESSIONS:
+            raise self._wrong(parts.start("colon"), f"< or > and a number; only {REGRESSIONS} have a p")
+        if parts["colon"] and not significance:
+            raise self._wrong(parts.end("colon"), "p")
         # a gate that fails on a large p would stop harmless runs and pass harmful ones
         symbols = [symbol for symbol in COMPARE if symbol[0] == "<" or not significance]
-        for symbol in symbols:
-            if self._rest().startswith(symbol):
-                self._at += len(symbol)
-                return symbol
-        raise self._wrong(self._shown(), " or ".join(sorted(symbols)))
+        if parts["compare"] not in symbols:
+            raise self._wrong(parts.start("compare"), " or ".join(sorted(symbols)))
+        number = self._number(measure, significance, parts.start("number"))
+        source = self._text[self._start : self._end]
+        return Expression(source, task or None, measure, significance, parts["compare"], number, self._start + 1)
 
-    def _number(self, measure: str, significance: bool) -> float:
-        self._skip()
-        rest = self._rest()
-        if not _NUMBER.fullmatch(rest):
-            raise self._wrong(self._shown(), "a number such as 0.80")
-        number = float(rest)
+    def _check_measure(self, measure: str, task: str, at: int) -> None:
+        known = [*MEASURES, *self._of_suites.get(task, ())]
+        if not measure:
+            raise self._wrong(at, f"a measure: {', '.join(known)}")
+        if measure not in known and (owner := next((s for s, of in self._of_suites.items() if measure in of), None)):
+            got = f"{task}.{measure}" if task else measure
+            expected = f"'{owner}.{measure}': a measure or label of a suite, after the suite's name"
+            raise self._wrong(at, expected, f"{got!r}")
+        if measure not in known:
+            raise UnknownNameError("measure", measure, known, f"{OPTION} {self._text!r}, column {at + 1}")
+
+    def _number(self, measure: str, significance: bool, at: int) -> float:
+        given = self._text[at : self._end]
+        if not _NUMBER.fullmatch(given):
+            raise self._wrong(at, "a number such as 0.80")
+        number = float(given)
         if significance and not 0 < number < 1:
-            raise self._wrong(rest, "a p-value between 0 and 1")
+            raise self._wrong(at, "a p-value between 0 and 1", given)
         if measure == REGRESSIONS and not significance and not number.is_integer():
-            raise self._wrong(rest, "a whole number of questions")
+            raise self._wrong(at, "a whole number of questions", given)
         if measure not in (REGRESSIONS, SHOWN_TOKENS) and number > 1:
-            raise self._wrong(rest, "a share between 0 and 1")
+            raise self._wrong(at, "a share between 0 and 1", given)
         return number
 
-    def _rest(self) -> str:
-        return self._text[self._at : self._end]
-
-    def _skip(self) -> None:
-        self._at += len(self._rest()) - len(self._rest().lstrip())
-
-    def _shown(self) -> str:
-        return repr(self._rest()) if self._rest() else "the end"
-
-    def _wrong(self, got: str, expected: str) -> UsageError:
-        return UsageError(f"{OPTION} {self._text!r}, column {self._at + 1}: got {got}, expected {expected}")
+    def _wrong(self, at: int, expected: str, got: str = "") -> UsageError:
+        """Return the error at a place; without `got`, it quotes what is there."""
+        rest = self._text[at : self._end]
+        got = got or (repr(rest) if rest else "the end")
+        return UsageError(f"{OPTION} {self._text!r}, column {at + 1}: got {got}, expected {expected}")
