@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import ERROR, QuestionRecord, UsageError, hold_lock, is_fresh, is_held, json_of, write_whole
+from pytest_memfail.core import QuestionRecord, UsageError, hold_lock, is_fresh, is_held, json_of, write_whole
 from pytest_memfail.records.codec import to_json
 from pytest_memfail.records.file import checked, read_record
 from pytest_memfail.records.record import (
@@ -125,7 +125,6 @@ class KeptRun:
     """How many questions its options select."""
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By task and node id; empty while the run goes on."""
-    exit_code: int | None = None
     held_back: str | None = None
     """A whole record (--memfail-record) that this run replaces only if it is whole itself."""
 
@@ -143,11 +142,6 @@ class KeptRun:
     def results(self) -> int:
         """How many questions have a result."""
         return sum(map(len, self.verdicts.values()))
-
-    @property
-    def errors(self) -> int:
-        """How many of them are errors."""
-        return sum(verdict == ERROR for found in self.verdicts.values() for verdict in found.values())
 
 
 class RunFolder:
@@ -302,13 +296,12 @@ def _read(folder: Path) -> KeptRun | None:
             return None
         header, state = checked(Header, entry["header"], f"{folder / ENTRY}", "run"), entry["state"]
         verdicts = {str(task): dict(found) for task, found in entry.get("verdicts", {}).items()}
-        whole, code = bool(entry.get("whole")), entry.get("exit_code")
-        questions, held_back = int(entry["questions"]), entry.get("held_back")
+        whole, questions, held_back = bool(entry.get("whole")), int(entry["questions"]), entry.get("held_back")
     except (OSError, UsageError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if state == RUNNING and not is_held(folder / LOCK):
         state, verdicts = INTERRUPTED, _recorded(folder / RECORD)
-    return KeptRun(folder, header, state, whole, questions, verdicts, code, held_back)
+    return KeptRun(folder, header, state, whole, questions, verdicts, held_back)
 
 
 def _recorded(record: Path) -> dict[str, dict[str, str]]:

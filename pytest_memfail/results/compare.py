@@ -279,9 +279,7 @@ def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> boo
 
 def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
     """Return the rate that a run is judged by."""
-    if not answered:
-        return tally.memory_held
-    return tally.correct if protocol == "paper" else tally.correct_without_vacuous
+    return tally.share(CORRECT, with_vacuous=protocol == "paper") if answered else tally.memory_held
 
 
 def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: str, answered: bool) -> Row:

@@ -183,6 +183,4 @@ def measured(tally: Tally, measure: str, summary: Summary) -> Rate:
         return tally.facts_held
     if not summary.answered:
         return wilson(tally.verdicts[measure], tally.decided)
-    vacuous = 0 if summary.protocol == "paper" else tally.vacuous
-    count = tally.verdicts[measure] - (vacuous if measure == CORRECT else 0)
-    return wilson(count, tally.graded - vacuous)
+    return tally.share(measure, with_vacuous=summary.protocol == "paper")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,6 @@ class Loaded:
     """None if the run was killed or is still running."""
     suites: tuple[Suite, ...] = ()
     """The suites of the record that are installed, if the caller needs their measures."""
-    _counted: list[Summary] = field(default_factory=list, init=False, repr=False, compare=False)
-    """The summary of the questions, once computed."""
 
     @property
     def complete(self) -> bool:
@@ -59,13 +58,16 @@ class Loaded:
         """The outcome of each question, by question and k; the last outcome if two items ask it."""
         return {question.key: question for question in self.questions}
 
+    @cached_property
+    def _counted(self) -> Summary:
+        """The summary of the questions, without what the footer says."""
+        return self.summary_of(self.questions)
+
     def summary(self) -> Summary:
-        """Return the summary of the run; it is computed once."""
-        if not self._counted:
-            self._counted.append(self.summary_of(self.questions))
+        """Return the summary of the run; its questions are counted once."""
         if self.footer is None:
-            return self._counted[0]
-        found = replace(self._counted[0], models=self.footer.models, gate=self.footer.gate, suites=self.footer.suites)
+            return self._counted
+        found = replace(self._counted, models=self.footer.models, gate=self.footer.gate, suites=self.footer.suites)
         return found.with_doubts(self.footer.doubts)
 
     def summary_of(self, questions: Iterable[QuestionRecord]) -> Summary:
@@ -83,7 +85,7 @@ class Loaded:
     def ended(self, footer: Footer) -> Loaded:
         """Return the record with another footer, without computing the summary of its questions again."""
         found = replace(self, footer=footer)
-        found._counted.extend(self._counted)
+        vars(found)["_counted"] = self._counted
         return found
 
 

@@ -101,15 +101,10 @@ class Tally:
         """The share of tested questions whose memory stages all held; needs no test-taker."""
         return wilson(self.held, self.tested)
 
-    @property
-    def correct(self) -> Rate:
-        """The share of graded questions that are correct, including vacuous passes (as the paper counts)."""
-        return wilson(self.verdicts[CORRECT], self.graded)
-
-    @property
-    def correct_without_vacuous(self) -> Rate:
-        """The share of graded questions that are correct, without vacuous passes."""
-        return wilson(self.verdicts[CORRECT] - self.vacuous, self.graded - self.vacuous)
+    def share(self, verdict: str, *, with_vacuous: bool) -> Rate:
+        """Return the share of graded questions with a verdict, with vacuous passes as the paper counts or without them."""
+        left_out = 0 if with_vacuous else self.vacuous
+        return wilson(self.verdicts[verdict] - (left_out if verdict == CORRECT else 0), self.graded - left_out)
 
 
 @dataclass(frozen=True, slots=True)

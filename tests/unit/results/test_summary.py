@@ -62,7 +62,7 @@ def test_errors_and_ungraded_count_neither_right_nor_wrong():
     verdicts = [CORRECT] * 3 + [NOT_STORED]
     without = built(*map(line, verdicts)).total
     with_errors = built(*map(line, [*verdicts, *[ERROR] * 5, *[UNGRADED] * 4])).total
-    assert with_errors.correct == without.correct == wilson(3, 4)
+    assert with_errors.share(CORRECT, with_vacuous=True) == without.share(CORRECT, with_vacuous=True) == wilson(3, 4)
 
 
 def test_errors_do_not_count_as_lost_memories():
@@ -73,27 +73,27 @@ def test_errors_do_not_count_as_lost_memories():
 def test_an_ungraded_answer_over_a_memory_that_held_counts_for_the_memory():
     total = built(line(UNGRADED, held=True), line(NOT_RETRIEVED)).total
     assert total.memory_held == wilson(1, 2)
-    assert total.correct == wilson(0, 1)
+    assert total.share(CORRECT, with_vacuous=True) == wilson(0, 1)
 
 
 def test_vacuous_passes_are_in_the_papers_rate_and_left_out_of_ours():
     total = built(line(CORRECT), line(NOT_STORED), line(CORRECT, vacuous=True), line(CORRECT, vacuous=True)).total
     assert total.vacuous == 2
-    assert total.correct == wilson(3, 4)
-    assert total.correct_without_vacuous == wilson(1, 2)
+    assert total.share(CORRECT, with_vacuous=True) == wilson(3, 4)
+    assert total.share(CORRECT, with_vacuous=False) == wilson(1, 2)
     assert total.memory_held == wilson(1, 2)
 
 
 def test_nothing_but_vacuous_passes_has_no_rate_of_its_own():
     total = built(*(line(CORRECT, vacuous=True) for _ in range(5))).total
-    assert total.correct_without_vacuous.value is None
+    assert total.share(CORRECT, with_vacuous=False).value is None
     assert total.memory_held.value is None
 
 
 def test_all_errors_give_no_rate_at_all_and_never_0_percent():
     total = built(*(line(ERROR) for _ in range(20))).total
-    assert total.correct.value is None
-    assert total.correct_without_vacuous.value is None
+    assert total.share(CORRECT, with_vacuous=True).value is None
+    assert total.share(CORRECT, with_vacuous=False).value is None
     assert total.memory_held.value is None
 
 
