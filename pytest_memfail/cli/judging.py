@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from pytest_memfail.cli.cache import DEFAULT_CACHE
-from pytest_memfail.core import (
-    check_can_be_made,
-)
+from pytest_memfail.core import check_can_be_made
 from pytest_memfail.options import json_or_text, read_pairs
 
 if TYPE_CHECKING:

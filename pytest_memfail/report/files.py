@@ -8,13 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import (
-    UsageError,
-    append_text,
-    check_place,
-    one_line,
-    write_whole,
-)
+from pytest_memfail.core import UsageError, append_text, check_place, one_line, write_whole
 from pytest_memfail.results import Loaded
 
 ENDINGS: Final = (".html", ".md", ".json", ".svg", ".png")

@@ -11,12 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from pytest_memfail._version import __version__
-from pytest_memfail.core import (
-    CORRECT,
-    ERROR,
-    FAILURES,
-    UNGRADED,
-)
+from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
 from pytest_memfail.records import Gate
 from pytest_memfail.report import plots
 from pytest_memfail.report.compare import BESIDE, at_k, percent, shift_name, shift_text
@@ -34,9 +29,7 @@ from pytest_memfail.report.text import (
     vacuous_passes,
 )
 from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
-from pytest_memfail.safety import (
-    escape_controls,
-)
+from pytest_memfail.safety import escape_controls
 
 PAGE: Final = Path(__file__).with_name("page")
 """The folder of templates, style and script."""

@@ -8,20 +8,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pytest_memfail.core import (
-    ERROR,
-    FAILURES,
-    MEANINGS,
-    MEMORY_STAGES,
-    FactVerdict,
-    Memory,
-    QuestionRecord,
-)
+from pytest_memfail.core import ERROR, FAILURES, MEANINGS, MEMORY_STAGES, FactVerdict, Memory, QuestionRecord
 from pytest_memfail.report.text import why
 from pytest_memfail.results import Loaded, change_of, is_unsure, shown
-from pytest_memfail.safety import (
-    escape_controls,
-)
+from pytest_memfail.safety import escape_controls
 
 ORIGINS: Final = ("conversation_id", "session_id", "conversation", "source")
 """Metadata keys under which systems record the origin of a memory."""

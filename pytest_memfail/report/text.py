@@ -30,9 +30,7 @@ from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
 from pytest_memfail.report.tables import table
 from pytest_memfail.results import Block, Summary, Tally, success
-from pytest_memfail.safety import (
-    escape_controls,
-)
+from pytest_memfail.safety import escape_controls
 
 WIDTH: Final = 100
 LABEL: Final = 11

@@ -5,17 +5,7 @@ from __future__ import annotations
 from datetime import datetime, time, timezone
 from pathlib import Path
 
-from pytest_memfail.core import (
-    NOT_STORED,
-    SUMMARY_ERROR,
-    Claim,
-    Conversation,
-    Fact,
-    Message,
-    Part,
-    ProtocolName,
-    Task,
-)
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Claim, Conversation, Fact, Message, Part, ProtocolName, Task
 from pytest_memfail.rows import digest
 from pytest_memfail.suites.memfail import layout
 from pytest_memfail.suites.memfail.gold import State

@@ -8,18 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from pytest_memfail.authoring import (
-    LONG,
-    SHORT,
-    Item,
-    Line,
-    Request,
-    SingleStage,
-    Stage,
-    as_json,
-    quoted,
-    text_faults,
-)
+from pytest_memfail.authoring import LONG, SHORT, Item, Line, Request, SingleStage, Stage, as_json, quoted, text_faults
 from pytest_memfail.suites.memfail.design import LIKENESS
 from pytest_memfail.suites.memfail.recipes import prompts
 from pytest_memfail.suites.memfail.recipes.samplers import preference_specs
