@@ -10,27 +10,13 @@ import pytest
 
 from pytest_memfail.options import OPTION_PREFIX, SYSTEM
 from pytest_memfail.plugin.fixtures import (
-    memfail_question,
-    memfail_store,
-    memfail_system,
-    memfail_trace,
-    memfail_verdict,
+    memfail_question as memfail_question,
+    memfail_store as memfail_store,
+    memfail_system as memfail_system,
+    memfail_trace as memfail_trace,
+    memfail_verdict as memfail_verdict,
 )
 from pytest_memfail.plugin.options import add_options, is_active, marker_lines
-
-__all__ = [
-    "memfail_question",
-    "memfail_store",
-    "memfail_system",
-    "memfail_trace",
-    "memfail_verdict",
-    "pytest_addhooks",
-    "pytest_addoption",
-    "pytest_configure",
-    "pytest_generate_tests",
-    "pytest_load_initial_conftests",
-    "pytest_report_header",
-]
 
 CASE_SUFFIX = ".memfail.yaml"
 """As in `pytest_memfail.suites`, which is not loaded if no system is named."""
@@ -97,16 +83,14 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def _refuse_inactive(config: pytest.Config) -> None:
+    """Raise `pytest.UsageError` if the arguments name cases or items of the benchmark: without a system there are none."""
     for arg in config.args:
-        if arg.partition("::")[0].endswith(CASE_SUFFIX) and config.args_source is pytest.Config.ArgsSource.ARGS:
-            raise pytest.UsageError(f"{arg}: a case needs a memory system to test; give {SYSTEM}=NAME (bm25, say)")
-        if (
-            arg.partition("::")[0].split("/")[0] == "memfail"
-            and not config.invocation_params.dir.joinpath("memfail").exists()
-        ):
-            raise pytest.UsageError(
-                f"{arg}: the benchmark needs a memory system to test; give {SYSTEM}=NAME (bm25, say)"
-            )
+        path, is_typed = arg.partition("::")[0], config.args_source is pytest.Config.ArgsSource.ARGS
+        what = "a case" if path.endswith(CASE_SUFFIX) and is_typed else ""
+        if path.split("/")[0] == "memfail" and not config.invocation_params.dir.joinpath("memfail").exists():
+            what = "the benchmark"
+        if what:
+            raise pytest.UsageError(f"{arg}: {what} needs a memory system to test; give {SYSTEM}=NAME (bm25, say)")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -31,7 +31,7 @@ from pytest_memfail.plugin.outcome import (
 )
 from pytest_memfail.plugin.stash import BROKEN_OFF, FINISHED, RESULT, RUNTIME
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
-from pytest_memfail.running import ROOT, Asked, Progress, Run, Runtime, TerminalLine, last_progress, loud_exit, scrub
+from pytest_memfail.running import ROOT, Asked, Run, Runtime, TerminalLine, last_progress, loud_exit, scrub
 
 if TYPE_CHECKING:
     from pytest_memfail.core import QuestionRecord
@@ -60,13 +60,11 @@ class Execution:
         self.line: TerminalLine | None = None
         self._shown_errors = ShownErrors()
         process = os.environ.get("PYTEST_XDIST_WORKER", "main") if given else "main"
-        self._progress = Progress(self._show)
         self._runtime = config.stash[RUNTIME] = Runtime(
             run,
             run_id=self.run_id,
             process=process,
             journals=self._journals,
-            progress=self._progress.tick,
             show=self._show,
             outcomes=OUTCOMES,
             # under xdist the next store may be another worker's, and -x may end the run before it is needed

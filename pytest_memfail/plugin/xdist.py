@@ -5,10 +5,9 @@ All items of a store go to one worker, the heaviest store first. All other tests
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from pytest_memfail.core import MemfailError
 from pytest_memfail.plugin.execution import Execution
 from pytest_memfail.plugin.handover import WORKER_INPUT, hand_over
 from pytest_memfail.plugin.outcome import clean_report
-from pytest_memfail.running import DEATHS, Run, Watcher, in_flight, new_folder
+from pytest_memfail.running import DEATHS, Run, Watcher, in_flight, shared_folder
 
 LOW: Final = 1
 """A worker whose queue is this short gets more items: it needs the next item before it runs the current one."""
@@ -32,13 +31,13 @@ class Distribution:
     def __init__(self, config: pytest.Config, run: Run, execution: Execution) -> None:
         self._config, self._run, self._execution = config, run, execution
         self._journals: Path | None = None
-        self._lock: int | None = None
+        self._open = ExitStack()
         self._watcher: Watcher | None = None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         if self._journals is None:
-            self._journals, self._lock = new_folder()
+            self._journals = self._open.enter_context(shared_folder())
             self._execution.share(self._journals)
         node.workerinput[WORKER_INPUT] = hand_over(self._run, self._execution.run_id, self._journals)
         line = self._execution.line
@@ -55,10 +54,8 @@ class Distribution:
     @pytest.hookimpl(tryfirst=True)
     def pytest_unconfigure(self) -> None:
         self._stop_watching()
-        if self._journals is not None and self._lock is not None:
-            shutil.rmtree(self._journals, ignore_errors=True)
-            os.close(self._lock)
-            self._journals = self._lock = None
+        self._open.close()
+        self._journals = None
 
     def _stop_watching(self) -> None:
         if self._watcher is not None:

@@ -13,11 +13,10 @@ from .journals import (
     in_flight as in_flight,
     last_progress as last_progress,
     loud_exit as loud_exit,
-    new_folder as new_folder,
+    shared_folder as shared_folder,
 )
 from .models import check_models as check_models
 from .output import (
-    Progress as Progress,
     TerminalLine as TerminalLine,
     Watcher as Watcher,
     replay as replay,

@@ -22,10 +22,11 @@ JOURNALS_PREFIX: Final = "memfail-journals-"
 JOURNALS_LOCK: Final = "lock"
 
 
-def new_folder() -> tuple[Path, int]:
-    """Create a temporary folder for the journals of a run; return it with a handle that locks it until it is closed.
+@contextmanager
+def shared_folder() -> Iterator[Path]:
+    """Make a temporary folder for the journals of a run, locked while it is used, and remove it at the end.
 
-    Folders that killed runs of this user left behind are removed.
+    Folders that killed runs of this user left behind are removed too.
     """
     folder = Path(tempfile.mkdtemp(prefix=JOURNALS_PREFIX))
     lock = hold_lock(folder / JOURNALS_LOCK)
@@ -35,7 +36,11 @@ def new_folder() -> tuple[Path, int]:
             over = not is_held(left / JOURNALS_LOCK) if (left / JOURNALS_LOCK).exists() else not is_fresh(left)
             if over and not left.is_symlink() and left.stat().st_uid == folder.stat().st_uid:
                 shutil.rmtree(left, ignore_errors=True)
-    return folder, lock
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from pytest_memfail.hosting import Journal, Limits, ModelCalls, Outcomes, Resour
 from pytest_memfail.records import StoreRecord, store_record
 from pytest_memfail.running.journals import DEATHS, FileJournal, suspects_of, unfinished_fills
 from pytest_memfail.running.models import LEDGER_FILE, Models, open_ledger
-from pytest_memfail.running.output import Routing, replay
+from pytest_memfail.running.output import Progress, Routing, replay
 from pytest_memfail.running.plan import Asked, Run, Unit
 from pytest_memfail.systems import for_store
 
@@ -70,7 +70,6 @@ class Runtime:
         run_id: str,
         process: str,
         journals: Path | None,
-        progress: Callable[[str, int, int], None],
         show: Callable[[str], None],
         outcomes: Outcomes,
         ahead: bool,
@@ -82,14 +81,13 @@ class Runtime:
             run_id: distinguishes the stores of this run from those of others.
             process: distinguishes the stores of this process from those of others.
             journals: the folder that the processes of the run share; None for a run of one process.
-            progress: called with a store, its number of stored conversations, and their total.
-            show: called with what an item waits for, and with an empty text when the wait ends.
+            show: called with what is stored or waited for, and with an empty text when that ends.
             outcomes: exceptions of a system that end its question without an error.
             ahead: whether the next store may be filled while one is asked.
         """
         self.run, self._outcomes, self._ahead = run, outcomes, ahead
         self._run_id, self._process, self._journals = run_id, process, journals
-        self._progress, self._show = progress, show
+        self._progress, self._show = Progress(show), show
         self._journal = FileJournal(journals, process) if journals is not None else None
         self._engine: Engine | None = None
         self._models: Models | None = None
@@ -269,7 +267,7 @@ class Runtime:
         return Engine(resources)
 
     def _tick(self, store: str, done: int, total: int) -> None:
-        self._progress(store, done, total)
+        self._progress.tick(store, done, total)
         if self._waiting is not None and self._waiting.store == store and self._waiting.doing != "asking":
             self._waiting = _Wait(store, "storing", done, total)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -338,17 +337,17 @@ def test_what_has_to_be_kept_is_looked_at_before_anything_is_stored(
 def test_journals_of_killed_runs_are_removed_by_the_next(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from pytest_memfail.running import JOURNALS_LOCK, JOURNALS_PREFIX, new_folder
+    from pytest_memfail.running import JOURNALS_LOCK, JOURNALS_PREFIX, shared_folder
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    going, held = new_folder()
-    for name in ("left", "foreign"):
-        (tmp_path / f"{JOURNALS_PREFIX}{name}").mkdir()
-    (tmp_path / f"{JOURNALS_PREFIX}left" / JOURNALS_LOCK).touch()
-    (tmp_path / f"{JOURNALS_PREFIX}left" / "gw0.journal").write_text("F long_hop\n")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert project.run("memfail/long_hop", n=2).ret == 0
-    # one without a lock may be one that is just being made
-    left = {path.name for path in tmp_path.glob(f"{JOURNALS_PREFIX}*")}
-    assert left == {going.name, f"{JOURNALS_PREFIX}foreign"}
-    os.close(held)
+    with shared_folder() as going:
+        for name in ("left", "foreign"):
+            (tmp_path / f"{JOURNALS_PREFIX}{name}").mkdir()
+        (tmp_path / f"{JOURNALS_PREFIX}left" / JOURNALS_LOCK).touch()
+        (tmp_path / f"{JOURNALS_PREFIX}left" / "gw0.journal").write_text("F long_hop\n")
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        assert project.run("memfail/long_hop", n=2).ret == 0
+        # one without a lock may be one that is just being made
+        left = {path.name for path in tmp_path.glob(f"{JOURNALS_PREFIX}*")}
+        assert left == {going.name, f"{JOURNALS_PREFIX}foreign"}
+    assert not going.exists()
