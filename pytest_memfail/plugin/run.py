@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -14,7 +15,14 @@ from pytest_memfail.finding import check_folders, kinds_of
 from pytest_memfail.options import Settings
 from pytest_memfail.plugin.arguments import find_cases, of_cases
 from pytest_memfail.plugin.options import cache_folder, read_settings
-from pytest_memfail.plugin.users_code import ask, code_of_run, find_suite, find_system, models_of_system, own_tasks
+from pytest_memfail.plugin.users_code import (
+    call_hook,
+    code_of_run,
+    find_suite,
+    find_system,
+    models_of_system,
+    own_tasks,
+)
 from pytest_memfail.running import Run, Selection, check_models, haystack_for
 from pytest_memfail.safety import learn_options
 
@@ -47,13 +55,9 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         run.rootdir, run.cache = config.rootpath, cache_folder(config)
         if config.pluginmanager.has_plugin("cacheprovider"):
             run.runs = run.cache / "runs"
-        make_judge = config.hook.pytest_memfail_make_judge
-        run.judge = replace(
-            run.judge,
-            rootdir=config.rootpath,
-            hook=lambda: ask(f"{make_judge.name}({settings.judge!r})", make_judge, config=config, name=settings.judge),
-            hook_name=make_judge.name,
-        )
+        hook = "pytest_memfail_make_judge"
+        make_judge = partial(call_hook, config, hook, name=settings.judge)
+        run.judge = replace(run.judge, rootdir=config.rootpath, hook=make_judge, hook_name=hook)
         run.suites = tuple(chosen.suite for chosen in suites)
         if faults := run.unknown_selections():
             raise pytest.UsageError(*faults)

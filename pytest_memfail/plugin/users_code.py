@@ -37,6 +37,14 @@ def ask(what: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -
         raise UsageError(f"{what} raised {type(error).__name__}: {one_line(error)}{_place(error)}") from error
 
 
+def call_hook(config: pytest.Config, hook: str, /, **given: str) -> Any:
+    """Call the user's implementations of a hook with these texts.
+
+    Raises `UsageError` like `ask`.
+    """
+    return ask(f"{hook}({', '.join(map(repr, given.values()))})", getattr(config.hook, hook), config=config, **given)
+
+
 def tasks_of(what: str, given: Any) -> list[Task]:
     """Return what a hook or an entry point gives as tasks.
 
@@ -63,8 +71,8 @@ def own_tasks(config: pytest.Config) -> list[Task]:
 
     Raises `UsageError` if a hook or package raises, or gives something else.
     """
-    hook = config.hook.pytest_memfail_tasks
-    tasks = [task for given in ask(f"{hook.name}()", hook, config=config) for task in tasks_of(f"{hook.name}()", given)]
+    hook = "pytest_memfail_tasks"
+    tasks = [task for given in call_hook(config, hook) for task in tasks_of(f"{hook}()", given)]
     for name, found in finding.load_all("pytest_memfail.tasks"):
         what = f"the entry point {name!r} (pytest_memfail.tasks)"
         tasks += tasks_of(what, [ask(what, found) if callable(found) else found])
@@ -76,9 +84,9 @@ def find_suite(config: pytest.Config, name: str) -> Suite:
 
     Raises `UsageError` for an unknown name.
     """
-    hook = config.hook.pytest_memfail_suites
-    given = [suite for some in ask(f"{hook.name}()", hook, config=config) for suite in some]
-    return finding.find_suite(name, option=Settings.suite.flag, given=given, hook=hook.name)
+    hook = "pytest_memfail_suites"
+    given = [suite for some in call_hook(config, hook) for suite in some]
+    return finding.find_suite(name, option=Settings.suite.flag, given=given, hook=hook)
 
 
 def find_system(config: pytest.Config, settings: Settings) -> Any:
@@ -89,13 +97,12 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
     from pytest_memfail.finding import find_system as find
     from pytest_memfail.hosting import check_factory
 
-    hook = config.hook.pytest_memfail_make_system
     factory = find(
         settings.system,
         option=SYSTEM,
         base=given_for(Settings.system, config).base,
         rootdir=config.rootpath,
-        hook=lambda name: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
+        hook=lambda name: call_hook(config, "pytest_memfail_make_system", name=name),
         places=(config.invocation_params.dir, config.rootpath),
     )
     check_factory(factory, f"--memfail-system={settings.system}")
