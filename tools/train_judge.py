@@ -31,7 +31,7 @@ from pytest_memfail.calibration import (
     POINTS,
     Case,
     Label,
-    calibration_folder,
+    cases_folder,
     data_hash,
     judge_cases,
     measure,
@@ -46,8 +46,9 @@ from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.model import HEADS, WEIGHTS, logit, shipped_model
 from pytest_memfail.judges.offline.reading import read_claim
 from pytest_memfail.report import model_card
-from pytest_memfail.suites import task_of_rows
+from pytest_memfail.suites import built_in_suite, task_of_rows
 
+MEMFAIL = built_in_suite("memfail")
 REPOSITORY = Path(__file__).parents[1]
 OFFLINE = REPOSITORY / "pytest_memfail" / "judges" / "offline"
 CARD = REPOSITORY / "docs" / "model_card.md"
@@ -192,7 +193,9 @@ def planted_of(cases: Sequence[Case]) -> list[Case]:
         if case.task != POINTS:
             rows[case.task].setdefault(case.row, case.columns)
     return planted_cases(
-        [task_of_rows(task, list(some.items())) for task, some in sorted(rows.items())], every=PLANTED_EVERY
+        MEMFAIL.plants(),
+        [task_of_rows(task, list(some.items())) for task, some in sorted(rows.items())],
+        every=PLANTED_EVERY,
     )
 
 
@@ -308,7 +311,10 @@ def main(arguments: Sequence[str]) -> int:
     if not options.card:
         write(trained())
     splits = ("dev", "test") if options.test else ("dev",)
-    figures = {split: measure(judge_cases(OfflineJudge(), read_cases(shipped_cases((split,))))) for split in splits}
+    figures = {
+        split: measure(judge_cases(OfflineJudge(), read_cases(MEMFAIL, shipped_cases(MEMFAIL, (split,)))))
+        for split in splits
+    }
     CARD.write_text(model_card(shipped_model().header, figures), encoding="utf-8")
     print(CARD.read_text(encoding="utf-8"))
     return 0
@@ -317,8 +323,8 @@ def main(arguments: Sequence[str]) -> int:
 def trained() -> dict[str, Any]:
     """Return fitted and calibrated weights with their header."""
     random.seed(SEED)
-    folder = calibration_folder()
-    cases = read_cases([folder / "train.jsonl"])
+    folder = cases_folder(MEMFAIL)
+    cases = read_cases(MEMFAIL, [folder / "train.jsonl"])
     examples, planted = examples_of(cases, varied=True), examples_of(planted_of(cases), PLANTED)
     print(f"{len(examples.groups)} examples, {len(planted.groups)} planted", file=sys.stderr)
     outside = held_out(examples, planted)

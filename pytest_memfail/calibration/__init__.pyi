@@ -9,9 +9,11 @@ from .cases import (
     STYLES as STYLES,
     Case as Case,
     Label as Label,
-    calibration_folder as calibration_folder,
+    LabelledReply as LabelledReply,
+    cases_folder as cases_folder,
     data_hash as data_hash,
     read_cases as read_cases,
+    read_replies as read_replies,
     shipped_cases as shipped_cases,
 )
 from .check import (
@@ -30,10 +32,8 @@ from .measures import (
 from .planting import (
     planted_cases as planted_cases,
 )
-from .suite_cases import (
+from .replies import (
     GradedReply as GradedReply,
-    LabelledReply as LabelledReply,
     grade_replies as grade_replies,
     reply_measures as reply_measures,
-    suite_cases as suite_cases,
 )

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
@@ -23,12 +24,15 @@ from pytest_memfail.core import (
     ProtocolName,
     Question,
     RowError,
+    Suite,
+    SuiteRequest,
+    Task,
     UsageError,
     json_of,
     one_line,
 )
-from pytest_memfail.rows import read_table
-from pytest_memfail.suites import shipped_data, task_of_row
+from pytest_memfail.rows import Text, read_table
+from pytest_memfail.suites import shipped_data
 
 OK: Final = "ok"
 """Stored, faithful and retrieved."""
@@ -37,15 +41,6 @@ LABEL_OF: Final = {CORRECT: OK}
 """Maps verdicts to labels if their names differ."""
 
 LabelName = Literal["ok", "not_stored", "summary_error", "not_retrieved"]
-TaskName = Literal[
-    "conditional_facts_easy",
-    "conditional_facts_hard",
-    "coexisting_facts",
-    "persona_retrieval",
-    "long_hop",
-    "updated_facts",
-    "points",
-]
 Split = Literal["train", "dev", "test"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 STYLES: Final = ("atomic", "profile", "keywords", "paragraph", "bullets", "quotes", "verbatim")
@@ -55,6 +50,12 @@ POINTS: Final = "points"
 """The task of plain facts with only a text and a source."""
 ROWS: Final = "rows.jsonl"
 """The file with the rows for the cases in the same folder."""
+CASES: Final = "cases.jsonl"
+REPLIES: Final = "replies.jsonl"
+
+
+M = TypeVar("M", bound=BaseModel)
+L = TypeVar("L", bound="_Line")
 
 
 class Label(BaseModel):
@@ -89,39 +90,61 @@ class _Row(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    id: Annotated[str, Field(min_length=1)]
-    task: TaskName
+    id: Text
+    task: str
     author: str = ""
     domain: str = ""
     row: dict[str, Any]
 
 
 class _Line(BaseModel):
-    """One line of a file of cases."""
+    """A line about a question: one of a row, which the line has or names, or one of the suite's own sample."""
 
     model_config = ConfigDict(extra="forbid")
 
-    case_id: Annotated[str, Field(min_length=1)]
-    task: TaskName
-    split: Split | None = None
-    row: dict[str, Any] | str
+    case_id: Text
+    task: str = ""
+    row: dict[str, Any] | str = ""
     """The columns of the task's CSV, or the id of a row in `rows.jsonl` or in the task's shipped CSV."""
-    question_index: Annotated[int, Field(ge=0)] | None = None
+    question_index: Annotated[int, Field(ge=0)] = 0
+    store_id: str = ""
+    """The store of the sample that has the question."""
+    question: str = ""
+    """The id of the question in that store."""
+    note: str = ""
+
+
+class _CaseLine(_Line):
+    """One line of a file of cases."""
+
+    split: Split | None = None
     wordings: bool = True
     """Whether the judge gets the wordings that the row lists; users' rows list none."""
-    style: Annotated[str, Field(pattern=f"^({'|'.join(STYLES)}|)$")] = ""
+    style: str = ""
     store: tuple[str, ...]
-    retrieved: tuple[int, ...]
+    retrieved: tuple[int, ...] = ()
     facts: Annotated[tuple[Label, ...], Field(min_length=1)]
+    """A label for each expected fact of a row, or one for a question of the sample."""
 
     @model_validator(mode="after")
-    def _indices(self) -> _Line:
+    def _indices(self) -> _CaseLine:
         for index in self.retrieved:
             if not 0 <= index < len(self.store):
                 raise ValueError(
                     f"retrieved: got index {index}, expected 0 to {len(self.store) - 1} (indices into store)"
                 )
+        if self.task and self.style not in ("", *STYLES):
+            raise ValueError(f"style: got {self.style!r}, expected one of {', '.join(STYLES)}")
         return self
+
+
+class _ReplyLine(_Line):
+    """One line of `replies.jsonl`."""
+
+    reply: str
+    right: bool
+    tag: str = ""
+    """The label that refines the failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +172,17 @@ class Case:
     """Whether the label applies to the whole question."""
 
 
-def calibration_folder() -> Path:
-    """Return the folder of the shipped calibration set."""
-    return Path(shipped_data(), "calibration")
+@dataclass(frozen=True, slots=True)
+class LabelledReply:
+    """A reply to a question, and whether it is right."""
+
+    id: str
+    group: str
+    """`task.part` of the question."""
+    question: Question
+    evidence: tuple[Fact, ...]
+    reply: str
+    right: bool
 
 
 def data_hash(folder: Path) -> str:
@@ -162,83 +193,133 @@ def data_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def shipped_cases(splits: Sequence[str] = ("dev", "test")) -> tuple[Path, ...]:
-    """Return the files of these splits of the shipped calibration set.
+def cases_folder(suite: Suite) -> Path:
+    """Return the folder of a suite's labelled cases.
 
-    Raises `UsageError` if one is missing; a wheel has no `train`.
+    Raises `UsageError` for a suite without any.
     """
-    folder = calibration_folder()
-    files = tuple(folder / f"{split}.jsonl" for split in splits)
+    if suite.cases is None:
+        raise UsageError(f"--suite: the suite {suite.name!r} ships no labelled cases")
+    return suite.cases()
+
+
+def shipped_cases(suite: Suite, splits: Sequence[str] = ()) -> tuple[Path, ...]:
+    """Return the files of a suite's labelled cases; without splits, dev and test of cases that are split.
+
+    Raises `UsageError` for a suite without cases, for cases that are not split, and for a missing file; a wheel has no
+    `train`.
+    """
+    folder = cases_folder(suite)
+    if (whole := folder / CASES).is_file():
+        if splits and tuple(splits) != SPLITS:
+            raise UsageError(f"--split: the cases of the suite {suite.name!r} are not split; leave it out")
+        return (whole,)
+    files = tuple(folder / f"{split}.jsonl" for split in splits or ("dev", "test"))
     for path in files:
         if not path.is_file():
             raise UsageError(
-                f"the calibration set has no {path.name} in {folder} (train.jsonl is in the repository only)"
+                f"the labelled cases have no {path.name} in {folder} (train.jsonl is in the repository only)"
             )
     return files
 
 
-def read_cases(paths: Sequence[Path], protocol: ProtocolName = "ours") -> list[Case]:
+def read_cases(suite: Suite, paths: Sequence[Path], protocol: ProtocolName = "ours") -> list[Case]:
     """Read and check all cases of the files, ignoring blank lines.
 
     Raises `RowError` with file, line and field of the first fault, `UsageError` for a file that cannot be read.
     """
-    cases: list[Case] = []
-    seen: dict[str, str] = {}
-    rows = _Rows()
-    for path in paths:
-        for number, text in _numbered(path):
-            case = _case(path, number, text, protocol, rows)
-            if case.id in seen:
-                raise RowError(
-                    str(path),
-                    number,
-                    "case_id",
-                    f"got {case.id!r} again (first at {seen[case.id]}), expected unique ids",
-                )
-            seen[case.id] = f"{path}:{number}"
-            cases.append(case)
-    return cases
+    questions = _Questions(suite, protocol)
+    return [_case(questions, *each) for each in _lines(paths, _CaseLine)]
 
 
-def _numbered(path: Path) -> Iterator[tuple[int, str]]:
-    """Return the lines of a file that are not blank, with their numbers from 1."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read as labelled cases ({one_line(error)})") from None
-    return ((number, text) for number, text in enumerate(lines, 1) if text.strip())
+def read_replies(suite: Suite) -> list[LabelledReply]:
+    """Return the labelled replies of a suite; none if it has none. Raises like `read_cases`."""
+    path, questions, replies = cases_folder(suite) / REPLIES, _Questions(suite, "ours"), []
+    for place, number, line in _lines([path] if path.is_file() else [], _ReplyLine):
+        asked = questions.of(line, place, number)
+        replies.append(LabelledReply(line.case_id, asked.group, asked.question, asked.facts, line.reply, line.right))
+    return replies
 
 
-class _Rows:
-    """Rows by id: of `rows.jsonl` beside a file of cases, of the shipped labelled cases, and of the shipped CSV files."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The question of a line."""
 
-    def __init__(self) -> None:
+    group: str
+    question: Question
+    facts: tuple[Fact, ...]
+    row: _Row | None = None
+
+
+class _Questions:
+    """Finds the questions of lines: rows by id (beside a file of cases, shipped), and the suite's own sample."""
+
+    def __init__(self, suite: Suite, protocol: ProtocolName) -> None:
+        self._suite, self._protocol = suite, protocol
         self._beside: dict[Path, dict[str, _Row]] = {}
         self._shipped: dict[str, dict[str, dict[str, Any]]] = {}
 
-    def find(self, case: _Line, path: Path) -> _Row | None:
-        """Return the row that a case names; None if there is none with that id."""
-        assert isinstance(case.row, str)
-        for folder in (path.parent, calibration_folder()):  # a sample of the shipped cases needs no rows of its own
+    @cached_property
+    def _sample(self) -> dict[tuple[str, str], tuple[Task, Question]]:
+        tasks = self._suite.load(SuiteRequest())
+        return {(plan.id, q.id): (task, q) for task in tasks for plan in task.stores for q in plan.questions}
+
+    def of(self, line: _Line, path: Path, number: int) -> _Asked:
+        """Return the question that a line names. Raises `RowError` if there is none."""
+
+        def fault(field: str, problem: str) -> RowError:
+            return RowError(str(path), number, field, problem)
+
+        if not line.task:
+            if (line.store_id, line.question) not in self._sample:
+                got = f"got {line.question!r} of {line.store_id!r}, expected a question of the sample"
+                raise fault("question", got)
+            task, question = self._sample[line.store_id, line.question]
+            group = f"{task.name}.{question.part}" if question.part else task.name
+            return _Asked(group, question, tuple(task.evidence[name] for name in question.evidence))
+        make = self._suite.row_task
+        known = (*(self._suite.parts if make else ()), POINTS)
+        if line.task not in known:
+            raise fault("task", f"got {line.task!r}, expected one of {', '.join(known)}")
+        row = (
+            _Row(id=line.case_id, task=line.task, row=line.row) if isinstance(line.row, dict) else self._row(line, path)
+        )
+        if row is None:
+            rows = path.parent / ROWS
+            raise fault("row", f"got {line.row!r}, expected a row, or the id of one in {rows} or of a shipped one")
+        if row.task != line.task:
+            raise fault("task", f"got {line.task!r}, but the row {row.id!r} is of {row.task!r}")
+        if make is None or line.task == POINTS:
+            questions, evidence = _points(row, path, number)
+        else:
+            task = make(line.task, row.row, self._protocol, path, number)
+            questions, evidence = sorted(task.questions, key=lambda question: question.id), dict(task.evidence)
+        if line.question_index >= len(questions):
+            raise fault("question_index", f"got {line.question_index}, expected 0 to {len(questions) - 1}")
+        question = questions[line.question_index]
+        return _Asked(line.task, question, tuple(evidence[name] for name in question.evidence), row)
+
+    def _row(self, line: _Line, path: Path) -> _Row | None:
+        """Return the row that a line names; None if there is none with that id."""
+        assert isinstance(line.row, str)
+        # a sample of the shipped cases needs no rows of its own
+        for folder in (path.parent, *([] if self._suite.cases is None else [self._suite.cases()])):
             rows = self._beside.get(folder)
             if rows is None:
                 file = folder / ROWS
                 lines = _numbered(file) if file.is_file() else ()
                 parsed = [_parsed(file, number, text, _Row) for number, text in lines]
                 rows = self._beside[folder] = {row.id: row for row in parsed}
-            if (found := rows.get(case.row)) is not None:
+            if (found := rows.get(line.row)) is not None:
                 return found
-        shipped = self._shipped.get(case.task)
+        shipped = self._shipped.get(line.task)
         if shipped is None:
-            file = shipped_data() / f"{case.task}.csv"
-            shipped = self._shipped[case.task] = {}
+            file = shipped_data() / f"{line.task}.csv"
+            shipped = self._shipped[line.task] = {}
             if file.is_file():
                 shipped.update({cells["id"]: cells for _, cells in read_table(file).rows})
-        cells = shipped.get(case.row)
-        return None if cells is None else _Row(id=case.row, task=case.task, author="shipped", row=cells)
-
-
-M = TypeVar("M", bound=BaseModel)
+        cells = shipped.get(line.row)
+        return None if cells is None else _Row(id=line.row, task=line.task, author="shipped", row=cells)
 
 
 def _parsed(path: Path, number: int, text: str, model: type[M]) -> M:
@@ -259,49 +340,51 @@ def _fault(file: str, number: int, error: ValidationError) -> RowError:
     return RowError(file, number, field, got + fault["msg"].removeprefix("Value error, "))
 
 
-def _case(path: Path, number: int, text: str, protocol: ProtocolName, rows: _Rows) -> Case:
-    file = str(path)
-    line = _parsed(path, number, text, _Line)
-    row = _Row(id=line.case_id, task=line.task, row=line.row) if isinstance(line.row, dict) else rows.find(line, path)
-    if row is None:
-        raise RowError(
-            file,
-            number,
-            "row",
-            f"got {line.row!r}, expected a row, or the id of one in {path.parent / ROWS} or of a shipped one",
-        )
-    if row.task != line.task:
-        raise RowError(file, number, "task", f"got {line.task!r}, but the row {row.id!r} is of {row.task!r}")
-    if line.task == POINTS:
-        questions, evidence = _points(row, path, number)
-    else:
-        task = task_of_row(line.task, row.row, protocol, path, number)
-        questions, evidence = sorted(task.questions, key=lambda question: question.id), dict(task.evidence)
-    if not line.wordings:
-        evidence = {name: _without_wordings(fact) for name, fact in evidence.items()}
-    index = line.question_index or 0
-    if index >= len(questions):
-        raise RowError(file, number, "question_index", f"got {index}, expected 0 to {len(questions) - 1}")
-    question = questions[index]
-    if len(line.facts) != len(question.evidence):
-        raise RowError(
-            file, number, "facts", f"got {len(line.facts)}, expected {len(question.evidence)}, one per expected fact"
-        )
-    memories = tuple(Memory(text, id=str(at)) for at, text in enumerate(line.store))
+def _lines(paths: Sequence[Path], model: type[L]) -> Iterator[tuple[Path, int, L]]:
+    """Yield the checked lines of files with their places. Raises `RowError` for a repeated id too."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        for number, text in _numbered(path):
+            line = _parsed(path, number, text, model)
+            if line.case_id in seen:
+                again = f"got {line.case_id!r} again (first at {seen[line.case_id]}), expected unique ids"
+                raise RowError(str(path), number, "case_id", again)
+            seen[line.case_id] = f"{path}:{number}"
+            yield path, number, line
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, str]]:
+    """Return the lines of a file that are not blank, with their numbers from 1."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as labelled cases ({one_line(error)})") from None
+    return ((number, text) for number, text in enumerate(lines, 1) if text.strip())
+
+
+def _case(questions: _Questions, path: Path, number: int, line: _CaseLine) -> Case:
+    asked = questions.of(line, path, number)
+    row, labels = asked.row, 1 if asked.row is None else len(asked.facts)
+    if len(line.facts) != labels:
+        one = "one per expected fact" if row else "the question's label"
+        raise RowError(str(path), number, "facts", f"got {len(line.facts)}, expected {labels}, {one}")
+    memories = tuple(Memory(text, id=None if row is None else str(at)) for at, text in enumerate(line.store))
+    columns = {} if row is None else row.row
     return Case(
-        line.case_id,
-        line.task,
-        line.split,
-        question,
-        tuple(evidence[fact] for fact in question.evidence),
-        Listing(line.case_id, memories),
-        tuple(memories[at] for at in line.retrieved),
-        line.facts,
-        line.style,
-        row.id,
-        row.author,
-        row.domain,
-        row.row if line.wordings else {name: value for name, value in row.row.items() if name != "evidence_details"},
+        id=line.case_id,
+        task=asked.group,
+        split=line.split,
+        question=asked.question,
+        evidence=asked.facts if line.wordings else tuple(map(_without_wordings, asked.facts)),
+        listing=Listing(line.case_id, memories),
+        shown=tuple(memories[at] for at in line.retrieved),
+        labels=line.facts,
+        style=line.style,
+        row="" if row is None else row.id,
+        author="" if row is None else row.author,
+        domain="" if row is None else row.domain,
+        columns=columns if line.wordings else {k: v for k, v in columns.items() if k != "evidence_details"},
+        is_of_question=row is None,
     )
 
 

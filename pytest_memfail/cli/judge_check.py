@@ -14,7 +14,8 @@ from pytest_memfail.core import UnknownNameError, UsageError, counted
 from pytest_memfail.options import read_pairs
 
 if TYPE_CHECKING:
-    from pytest_memfail.calibration import Case, GradedReply, Judged, LabelledReply
+    from pytest_memfail.calibration import Case, GradedReply, Judged
+    from pytest_memfail.core import Suite
 
 SEED: Final = 42
 """Selects the cases of --limit."""
@@ -49,7 +50,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--suite",
         metavar="NAME",
-        help="use the labelled cases and replies of this suite (meme, mab, halumem) instead of MemFail's",
+        help="the suite of the labelled cases and replies (default: memfail)",
     )
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
     parser.add_argument(
@@ -102,22 +103,20 @@ def run(options: argparse.Namespace) -> int:
         judge_cases,
         measure,
         mutation_score,
+        read_replies,
         reply_measures,
-        suite_cases,
     )
     from pytest_memfail.finding import find_suite
     from pytest_memfail.report import judge_check
-    from pytest_memfail.suites import in_turn
+    from pytest_memfail.suites import DEFAULT, in_turn
 
     _check(options)
+    suite = find_suite(options.suite or DEFAULT[0])
     if options.train:
-        return _train(options)
-    suite = None if options.suite is None else find_suite(options.suite)
-    replies: list[LabelledReply] = []
-    if suite is not None:
-        cases, replies = suite_cases(suite)
-    else:
-        cases = _planted(options) if options.planted else _labelled(options)
+        return _train(options, suite)
+    cases = _planted(options, suite) if options.planted else _labelled(options, suite)
+    # replies are labelled beside the shipped cases, of all questions
+    replies = [] if options.planted or options.files or options.tasks else read_replies(suite)
     if options.limit is not None:
         cases = in_turn(cases, options.limit, SEED, lambda case: (case.id, f"{case.task} {case.labels[0].label}"))
         replies = in_turn(replies, options.limit, SEED, lambda reply: (reply.id, f"{reply.group} {reply.right}"))
@@ -127,9 +126,8 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(data_report(balance(cases))))
         return 0
     if options.explain is not None:
-        return _explain(options, cases)
-    suites = [] if suite is None else [suite]
-    judge, client = open_judge(options, options.protocol, read_pairs(options.judge_option, "--judge-option"), suites)
+        return _explain(options, suite, cases)
+    judge, client = open_judge(options, options.protocol, read_pairs(options.judge_option, "--judge-option"), [suite])
     graded: list[GradedReply] = []
     judged: list[Judged] = []
     stopped = False
@@ -182,11 +180,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    others = options.files or options.planted or options.train or options.split or options.tasks
-    if options.suite is not None and (others or options.explain is not None or options.data_report):
-        raise UsageError(
-            "--suite uses the suite's own cases; combine it only with options of the judge and of the output"
-        )
     if options.planted and (options.files or options.split):
         raise UsageError("--planted makes its own cases; do not combine it with files of labelled cases or --split")
     if not options.planted and (options.data or options.every != 1):
@@ -203,42 +196,53 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--every, --concurrency and --limit: expected 1 or more")
 
 
-def _planted(options: argparse.Namespace) -> list[Case]:
+def _planted(options: argparse.Namespace, suite: Suite) -> list[Case]:
     from pytest_memfail.calibration import planted_cases
-    from pytest_memfail.suites import TaskRequest, load_tasks
+    from pytest_memfail.suites import Chosen, TaskRequest, load_tasks
 
+    if suite.plants is None:
+        raise UsageError(f"--planted: the suite {suite.name!r} has no faults to plant, expected another suite")
     # `ours` stores one entry per statement, so a fault damages only one fact
-    return planted_cases(load_tasks(TaskRequest(_patterns(options), folders(options))), every=options.every)
+    request = TaskRequest(_patterns(options), folders(options), suites=(Chosen(suite.name, suite),))
+    return planted_cases(suite.plants(), load_tasks(request), every=options.every)
 
 
-def _labelled(options: argparse.Namespace) -> list[Case]:
-    from pytest_memfail.calibration import POINTS, read_cases, shipped_cases
-    from pytest_memfail.suites import TASK_NAMES, match_tasks
+def _labelled(options: argparse.Namespace, suite: Suite) -> list[Case]:
+    from pytest_memfail.calibration import POINTS, SPLITS, read_cases, shipped_cases
+    from pytest_memfail.suites import match_tasks, task_names
 
-    split = (options.split,) if options.split else ("train", "dev", "test") if options.data_report else ("dev", "test")
-    cases = read_cases(options.files or shipped_cases(split), options.protocol)
-    names = match_tasks(_patterns(options), (*TASK_NAMES, POINTS))
-    chosen = [case for case in cases if case.task in names and options.split in (None, case.split)]
+    split = (options.split,) if options.split else SPLITS if options.data_report else ()
+    cases = read_cases(suite, options.files or shipped_cases(suite, split), options.protocol)
+    names = match_tasks(_patterns(options), (*task_names([suite]), POINTS))
+    chosen = [
+        case
+        for case in cases
+        if {case.task, case.task.partition(".")[0]} & set(names) and options.split in (None, case.split)
+    ]
     if not chosen:
         raise UsageError("no case is left after --split and --tasks")
     return chosen
 
 
-def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
+def _explain(options: argparse.Namespace, suite: Suite, cases: list[Case]) -> int:
     """Print, for each fact of a case, the verdict, the reason and the most decisive features."""
     from pytest_memfail.calibration import judge_cases
-    from pytest_memfail.finding import NamedJudge
+    from pytest_memfail.finding import NamedJudge, kinds_of
 
     found = [case for case in cases if case.id == options.explain]
     if not found:
         raise UnknownNameError("case", options.explain, [case.id for case in cases], "in the files")
-    judge = NamedJudge("offline", OPTION, read_pairs(options.judge_option, "--judge-option")).offline(options.protocol)
+    judge = NamedJudge("offline", OPTION, read_pairs(options.judge_option, "--judge-option")).offline(
+        options.protocol, kinds_of([suite])
+    )
     (judged,) = judge_cases(judge, found)
     case = found[0]
     for at, evidence in enumerate(case.evidence):
-        label, predicted = case.labels[at], judged.predictions[at]
+        number = 0 if case.is_of_question else at
+        label, predicted, confidence = case.labels[number], judged.predictions[number], judged.confidences[number]
+        sure = "" if confidence is None else f" ({confidence:.2f})"
         print(f"fact {at + 1}: {evidence.text if len(evidence.text) < 200 else case.question.text}")
-        print(f"  label {label.label}, judged {predicted} ({judged.confidences[at]:.2f}): {judged.reasons[at]}")
+        print(f"  label {label.label}, judged {predicted}{sure}: {judged.reasons[number]}")
         store, shown = ([memory.text for memory in some] for some in (case.listing.memories, case.shown))
         for place, texts in (("store", None), ("shown", shown)):
             print(f"  {place}: change of the probability of 'kept', feature, value, meaning")
@@ -246,11 +250,14 @@ def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
     return 0
 
 
-def _train(options: argparse.Namespace) -> int:
+def _train(options: argparse.Namespace, suite: Suite) -> int:
     """Fit a correction to labelled cases and write it."""
     from pytest_memfail.calibration import read_cases, train_correction
 
-    made = train_correction(read_cases(options.files, options.protocol), options.protocol)
+    cases = [
+        case for case in read_cases(suite, options.files, options.protocol) if len(case.evidence) == len(case.labels)
+    ]
+    made = train_correction(cases, options.protocol)
     options.output.write_text(json.dumps(made.content, indent=1) + "\n", encoding="utf-8")
     print(
         f"{counted(made.labels, 'label')}: accepted {made.before:.1%} before, {made.after:.1%} after "

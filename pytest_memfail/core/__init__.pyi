@@ -100,6 +100,8 @@ from .suite import (
     Found as Found,
     Kind as Kind,
     Measure as Measure,
+    PlantedFault as PlantedFault,
+    Plants as Plants,
     Score as Score,
     Source as Source,
     Staged as Staged,

@@ -285,6 +285,32 @@ class SuiteFault:
 
 
 @dataclass(frozen=True, slots=True)
+class PlantedFault:
+    """A fault that can be planted into a fact, to see whether a judge names it."""
+
+    name: str
+    kinds: tuple[str, ...]
+    """The kinds of facts that can have it."""
+    label: str
+    """What a judge should find: ok, not_stored, summary_error, not_retrieved."""
+    damage: Callable[[Fact, Question, str], str | None]
+    """Returns the damaged text of the fact's conversation; None if the fault cannot be planted, empty if nothing remains."""
+    accept: tuple[str, ...] = ()
+    """Further labels that a careful reader could defend."""
+    shown: bool = True
+    """Whether the rest of the fact is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plants:
+    """The faults that can be planted into the stores of a suite."""
+
+    faults: tuple[PlantedFault, ...]
+    is_stated: Callable[[Fact, str], bool]
+    """Whether another text states a fact too, so that damage to one of them loses nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
     """One benchmark."""
 
@@ -323,6 +349,10 @@ class Suite:
     is_in: Callable[[Path], bool] | None = None
     """Whether a folder has its files, if the names in `source` do not say so."""
     cases: Callable[[], Path] | None = None
-    """Returns the folder with labelled cases for its own sample: `cases.jsonl` and `replies.jsonl`."""
+    """Returns the folder with labelled cases: `cases.jsonl` or a file per split, and `replies.jsonl` if there are any."""
+    row_task: Callable[[str, Mapping[str, Any], ProtocolName, Path, int], Task] | None = None
+    """Returns the task of one row of a task, if labelled cases may have rows of their own. Raises `RowError`."""
+    plants: Callable[[], Plants] | None = None
+    """Returns the faults for `memfail judge-check --planted`."""
     recipes: Callable[[], Mapping[str, Any]] | None = None
     """Returns the rows that `memfail generate` makes: a `Recipe` or `DrawnRecipe` of `pytest_memfail.authoring` by name."""

@@ -287,7 +287,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 KNOWN_SPLITTERS = {
-    "calibration/planting.py": "a damaged text keeps every other character as it was",
+    "suites/memfail/plants.py": "a damaged text keeps every other character as it was",
     "core/sources.py": "paths in a file of code",
     "judges/offline/english.py": "tokens have places in the text, and the judge's weights depend on them",
     "plugin/collection.py": "words of an expression of pytest",

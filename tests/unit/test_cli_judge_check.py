@@ -8,8 +8,9 @@ import signal
 
 import pytest
 
-from pytest_memfail.calibration import calibration_folder
+from pytest_memfail.calibration import cases_folder
 from pytest_memfail.cli import main
+from pytest_memfail.suites.memfail import SUITE as MEMFAIL
 
 ROW = {
     "preference_category": "soups",
@@ -241,7 +242,7 @@ def test_ctrl_c_shows_what_was_judged(capsys, tmp_path, monkeypatch):
 
 
 def test_a_sample_of_the_shipped_cases_needs_no_rows_beside_it(capsys, tmp_path):
-    lines = (calibration_folder() / "dev.jsonl").read_text(encoding="utf-8").splitlines()[:40:4]
+    lines = (cases_folder(MEMFAIL) / "dev.jsonl").read_text(encoding="utf-8").splitlines()[:40:4]
     sample = tmp_path / "sample.jsonl"
     sample.write_text("\n".join(lines), encoding="utf-8")
     assert main(["judge-check", str(sample), "--json"]) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pytest_memfail.core import OURS, Source, Suite, SuiteRequest, Task, UsageError
+from pytest_memfail.core import OURS, Plants, Source, Suite, SuiteRequest, Task, UsageError
 from pytest_memfail.suites.memfail.design import OPTION_WORDS
 from pytest_memfail.suites.memfail.faults import faults
 from pytest_memfail.suites.memfail.files import files_of_memfail
@@ -57,6 +57,13 @@ def recipes() -> Mapping[str, Any]:
     return RECIPES
 
 
+def plants() -> Plants:
+    """Return the faults for `memfail judge-check --planted`."""
+    from pytest_memfail.suites.memfail.plants import PLANTS
+
+    return PLANTS
+
+
 SUITE: Final = Suite(
     name="memfail",
     source=Source(
@@ -72,4 +79,7 @@ SUITE: Final = Suite(
     stands_alone=False,
     faults=faults,
     recipes=recipes,
+    cases=lambda: shipped_data() / "calibration",
+    row_task=task_of_row,
+    plants=plants,
 )

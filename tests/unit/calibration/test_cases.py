@@ -8,6 +8,7 @@ import pytest
 
 from pytest_memfail.calibration import read_cases
 from pytest_memfail.core import RowError, UsageError
+from pytest_memfail.suites.memfail import SUITE as MEMFAIL
 
 ROW = {
     "preference_category": "soups",
@@ -42,7 +43,7 @@ def written(tmp_path, *cases):
 
 
 def test_a_case_holds_the_facts_in_the_rows_order(tmp_path):
-    (case,) = read_cases([written(tmp_path, CASE)])
+    (case,) = read_cases(MEMFAIL, [written(tmp_path, CASE)])
     assert [fact.gold.preference for fact in case.evidence] == ["gazpacho", "borscht"]
     assert [label.label for label in case.labels] == ["ok", "not_stored"]
     assert case.shown == case.listing.memories
@@ -51,12 +52,12 @@ def test_a_case_holds_the_facts_in_the_rows_order(tmp_path):
 
 def test_cells_may_be_text_as_in_the_published_files(tmp_path):
     row = {name: json.dumps(value) if isinstance(value, list) else value for name, value in ROW.items()}
-    as_text, as_values = read_cases([written(tmp_path, {**CASE, "row": row}, {**CASE, "case_id": "b"})])
+    as_text, as_values = read_cases(MEMFAIL, [written(tmp_path, {**CASE, "row": row}, {**CASE, "case_id": "b"})])
     assert as_text.evidence == as_values.evidence
 
 
 def test_the_label_itself_is_always_accepted(tmp_path):
-    (case,) = read_cases([written(tmp_path, CASE)])
+    (case,) = read_cases(MEMFAIL, [written(tmp_path, CASE)])
     assert case.labels[0].accepted == {"ok"}
 
 
@@ -68,7 +69,7 @@ def test_a_persona_case_is_about_one_of_the_questions(tmp_path):
         "question_index": 1,
         "facts": [{"label": "ok"}],
     }
-    (read,) = read_cases([written(tmp_path, case)])
+    (read,) = read_cases(MEMFAIL, [written(tmp_path, case)])
     assert read.question.text == "What does Ama Osei mend?"
     assert read.evidence[0].gold.needed == "Clocks"
 
@@ -88,7 +89,7 @@ def test_a_persona_case_is_about_one_of_the_questions(tmp_path):
 def test_a_faulty_case_names_file_line_and_field(tmp_path, change, said):
     path = written(tmp_path, {**CASE, "case_id": "before"}, {**CASE, **change})
     with pytest.raises(RowError) as caught:
-        read_cases([path])
+        read_cases(MEMFAIL, [path])
     assert str(caught.value).startswith(f"{path}:3: ")
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -96,14 +97,14 @@ def test_a_faulty_case_names_file_line_and_field(tmp_path, change, said):
 
 def test_a_line_that_is_no_json_names_its_place(tmp_path):
     with pytest.raises(RowError, match=r"cases\.jsonl:1: line: not JSON \(.* at column 2\)"):
-        read_cases([written(tmp_path, "{nonsense")])
+        read_cases(MEMFAIL, [written(tmp_path, "{nonsense")])
 
 
 def test_the_same_id_twice_is_refused(tmp_path):
     with pytest.raises(RowError, match=r":3: case_id: got 'a' again \(first at .*:1\), expected unique ids"):
-        read_cases([written(tmp_path, CASE, CASE)])
+        read_cases(MEMFAIL, [written(tmp_path, CASE, CASE)])
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(UsageError, match=r"none\.jsonl: cannot be read as labelled cases"):
-        read_cases([tmp_path / "none.jsonl"])
+        read_cases(MEMFAIL, [tmp_path / "none.jsonl"])

@@ -10,11 +10,12 @@ from pytest_memfail.calibration import judge_cases, planted_cases
 from pytest_memfail.core import StageResult
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.suites import TaskRequest, load_tasks
+from pytest_memfail.suites.memfail.plants import PLANTS
 
 
 @pytest.fixture(scope="module")
 def cases():
-    return planted_cases(load_tasks(TaskRequest(("long_hop",), limit=3)))
+    return planted_cases(PLANTS, load_tasks(TaskRequest(("long_hop",), limit=3)))
 
 
 class Passing:

@@ -10,11 +10,12 @@ from pytest_memfail.calibration import judge_cases, measure, read_cases, shipped
 from pytest_memfail.cli import main
 from pytest_memfail.core import UsageError
 from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.suites.memfail import SUITE as MEMFAIL
 
 
 @pytest.fixture(scope="module")
 def cases():
-    return [case for case in read_cases(shipped_cases(("dev",))) if case.style][:60]
+    return [case for case in read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("dev",))) if case.style][:60]
 
 
 def test_fewer_than_fifty_labels_are_refused(cases):
@@ -44,7 +45,7 @@ def test_it_is_kept_near_the_shipped_weights(cases):
 
 def test_the_command_writes_it_and_refuses_mistakes(cases, tmp_path, capsys):
     out = tmp_path / "weights.json"
-    (dev,) = shipped_cases(("dev",))
+    (dev,) = shipped_cases(MEMFAIL, ("dev",))
     labels = tmp_path / "labels.jsonl"
     labels.write_text("".join(dev.read_text(encoding="utf-8").splitlines(keepends=True)[:80]), encoding="utf-8")
     assert main(["judge-check", str(labels), "--train", "-o", str(out)]) == 0

@@ -21,6 +21,7 @@ from pytest_memfail.core import (
     Task,
 )
 from pytest_memfail.suites.memfail.gold import Link, Persona, Preference, Rule
+from pytest_memfail.suites.memfail.plants import PLANTS
 
 TEXTS = {
     "rule": "Ada keeps bees. Ada whistles only before 6pm. She is tall.",
@@ -50,7 +51,7 @@ def task_of(kind, text=None, others=(), places=None, details=("day 3 of each wee
 
 
 def planted(kind, *args, **gold):
-    return {case.labels[0].kind: case for case in planted_cases([task_of(kind, *args, **gold)])}
+    return {case.labels[0].kind: case for case in planted_cases(PLANTS, [task_of(kind, *args, **gold)])}
 
 
 APART = "Ada keeps bees. She whistles. Six strikes late. It is usually before that sixth stroke that tunes are heard."
@@ -107,7 +108,7 @@ def test_a_fault_that_cannot_befall_a_fact_is_not_planted():
 
 
 def test_the_same_seed_gives_the_same_cases():
-    one, two = (planted_cases([task_of("rule")], seed=7) for _ in range(2))
+    one, two = (planted_cases(PLANTS, [task_of("rule")], seed=7) for _ in range(2))
     assert [case.shown for case in one] == [case.shown for case in two]
 
 

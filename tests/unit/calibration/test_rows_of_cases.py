@@ -8,17 +8,18 @@ from collections import Counter
 
 import pytest
 
-from pytest_memfail.calibration import STYLES, Case, balance, calibration_folder, read_cases, shipped_cases
+from pytest_memfail.calibration import STYLES, Case, balance, cases_folder, read_cases, shipped_cases
 from pytest_memfail.report import data_report
 from pytest_memfail.suites import TASK_NAMES, shipped_data
+from pytest_memfail.suites.memfail import SUITE as MEMFAIL
 
-FOLDER = calibration_folder()
+FOLDER = cases_folder(MEMFAIL)
 needs_train = pytest.mark.skipif(not (FOLDER / "train.jsonl").is_file(), reason="a wheel has no train.jsonl")
 
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
-    return read_cases(shipped_cases(("train", "dev", "test")))
+    return read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("train", "dev", "test")))
 
 
 def shipped_ids() -> set[str]:
@@ -79,7 +80,7 @@ def test_each_new_row_is_written_up_in_two_styles_or_more(cases: list[Case]) -> 
 
 
 def test_the_report_has_a_column_for_each_split() -> None:
-    lines = list(data_report(balance(read_cases(shipped_cases(("dev",))))))
+    lines = list(data_report(balance(read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("dev",))))))
     assert lines[0].split() == ["dev"]
     assert any(line.startswith("facts by label") for line in lines)
     assert max(map(len, lines)) <= 100

@@ -7,7 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_memfail.calibration import grade_replies, judge_cases, measure, reply_measures, suite_cases
+from pytest_memfail.calibration import (
+    grade_replies,
+    judge_cases,
+    measure,
+    read_cases,
+    read_replies,
+    reply_measures,
+    shipped_cases,
+)
 from pytest_memfail.cli import main
 from pytest_memfail.core import RowError, StageResult, UsageError
 from pytest_memfail.judges import OfflineJudge
@@ -30,7 +38,7 @@ def judge(meme):
 
 
 def test_the_offline_judge_agrees_with_most_labels(meme, judge):
-    cases, _ = suite_cases(meme)
+    cases = read_cases(meme, shipped_cases(meme))
     assert len(cases) >= 100
     measures = measure(judge_cases(judge, cases))
     assert measures["errors"] == []
@@ -39,7 +47,7 @@ def test_the_offline_judge_agrees_with_most_labels(meme, judge):
 
 
 def test_replies_that_are_decided_without_a_model_are_mostly_right(meme, judge):
-    _, replies = suite_cases(meme)
+    replies = read_replies(meme)
     counts = reply_measures(grade_replies(judge, replies))["groups"]["all"]
     assert counts["n"] == len(replies) >= 40
     assert counts["right"] >= REPLIES * counts["decided"] > 0
@@ -47,7 +55,7 @@ def test_replies_that_are_decided_without_a_model_are_mostly_right(meme, judge):
 
 def test_stores_and_replies_of_mab():
     suite = built_in_suite("mab")
-    cases, replies = suite_cases(suite)
+    cases, replies = read_cases(suite, shipped_cases(suite)), read_replies(suite)
     offline = OfflineJudge(kinds=suite.kinds, answers=suite.answers)
     assert len(cases) >= 80
     assert measure(judge_cases(offline, cases))["overall"]["accepted"] >= 0.95  # measured: .967
@@ -62,7 +70,7 @@ def test_a_judge_that_says_the_contrary_is_found_out(meme, judge):
             turned = {"passed": "failed", "failed": "passed"}
             return replace(found, outcome=turned.get(found.outcome, found.outcome))
 
-    _, replies = suite_cases(meme)
+    replies = read_replies(meme)
     right = [reply_measures(grade_replies(each, replies)) for each in (judge, contrary(Contrary, meme))]
     decided = right[0]["groups"]["all"]["decided"]
     assert right[0]["groups"]["all"]["right"] + right[1]["groups"]["all"]["right"] == decided
@@ -78,7 +86,7 @@ def test_an_error_of_the_judge_is_neither_right_nor_wrong(meme):
         def answer(self, question, evidence, reply):
             raise UsageError("no judge today")
 
-    _, replies = suite_cases(meme)
+    replies = read_replies(meme)
     measures = reply_measures(grade_replies(Broken(), replies[:3]))
     assert measures["groups"]["all"] == {"n": 3, "decided": 0, "right": 0}
     assert [wrong["outcome"] for wrong in measures["disagreements"]] == ["error"] * 3
@@ -89,7 +97,7 @@ def test_an_answer_may_be_awaited(meme):
         async def answer(self, question, evidence, reply):
             return StageResult("passed")
 
-    _, replies = suite_cases(meme)
+    replies = read_replies(meme)
     assert {graded.outcome for graded in grade_replies(Waiting(), replies[:2])} == {"passed"}
 
 
@@ -97,26 +105,25 @@ def test_an_answer_may_be_awaited(meme):
     ("change", "says"),
     [
         ({"question": "after-cas-nothing"}, "question: got 'after-cas-nothing' of 'pl_901'"),
-        ({"retrieved": [99]}, "retrieved: expected places in its store"),
-        ({"label": "lost"}, "label: got 'lost', expected"),
-        ({"more": 1}, "more: no such field"),
+        ({"retrieved": [99]}, "retrieved: got index 99, expected 0 to"),
+        ({"facts": [{"label": "lost"}]}, "facts.0.label: got 'lost', expected"),
+        ({"more": 1}, "more: got 1, expected"),
     ],
 )
 def test_a_faulty_line_is_named(meme, tmp_path, change, says):
     folder = meme.cases()
     lines = (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines()
-    lines[1] = json.dumps({**json.loads(lines[0]), **change})
+    lines[1] = json.dumps({**json.loads(lines[0]), "case_id": "other", **change})
     (tmp_path / "cases.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    (tmp_path / "replies.jsonl").write_bytes((folder / "replies.jsonl").read_bytes())
     with pytest.raises(RowError) as error:
-        suite_cases(replace(meme, cases=lambda: tmp_path))
+        read_cases(meme, [tmp_path / "cases.jsonl"])
     assert says in str(error.value)
     assert "cases.jsonl:2" in str(error.value)
 
 
 def test_a_suite_without_cases_says_so(meme):
     with pytest.raises(UsageError, match="ships no labelled cases"):
-        suite_cases(replace(meme, cases=None))
+        shipped_cases(replace(meme, cases=None))
 
 
 def test_the_command_prints_stores_and_replies(capsys):
@@ -127,4 +134,14 @@ def test_the_command_prints_stores_and_replies(capsys):
     assert max(map(len, out.splitlines())) <= 100
     assert main(["judge-check", "--suite", "meme", "--fail-under", "0.99"]) == 1
     assert main(["judge-check", "--suite", "meme", "--planted"]) == 4
-    assert "--suite uses the suite's own cases" in capsys.readouterr().err
+    assert "the suite 'meme' has no faults to plant" in capsys.readouterr().err
+    assert main(["judge-check", "--suite", "meme", "--split", "dev"]) == 4
+    assert "the cases of the suite 'meme' are not split" in capsys.readouterr().err
+
+
+def test_the_command_explains_and_balances_the_cases_of_a_suite(meme, capsys):
+    case = read_cases(meme, shipped_cases(meme))[0]
+    assert main(["judge-check", "--suite", "meme", "--explain", case.id]) == 0
+    assert f"label {case.labels[0].label}, judged " in capsys.readouterr().out
+    assert main(["judge-check", "--suite", "meme", "--data-report", "--tasks", "meme.cascade"]) == 0
+    assert "meme.cascade" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_memfail.calibration import (
-    calibration_folder,
+    cases_folder,
     data_hash,
     judge_cases,
     measure,
@@ -22,6 +22,8 @@ from pytest_memfail.judges.offline.features import MEANINGS
 from pytest_memfail.judges.offline.model import shipped_model
 from pytest_memfail.report import model_card
 from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks
+from pytest_memfail.suites.memfail import SUITE as MEMFAIL
+from pytest_memfail.suites.memfail.plants import PLANTS
 
 REPOSITORY = Path(__file__).parents[3]
 CARD = REPOSITORY / "docs" / "model_card.md"
@@ -43,13 +45,13 @@ PLANTED = 0.92
 
 @pytest.fixture(scope="module")
 def dev():
-    return measure(judge_cases(OfflineJudge(), read_cases(shipped_cases(("dev",)))))
+    return measure(judge_cases(OfflineJudge(), read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("dev",)))))
 
 
 def test_the_weights_were_fitted_on_this_data():
-    if not (calibration_folder() / "train.jsonl").is_file():
+    if not (cases_folder(MEMFAIL) / "train.jsonl").is_file():
         pytest.skip("a wheel has no train.jsonl")
-    assert shipped_model().header["data"] == data_hash(calibration_folder()), "run tools/train_judge.py"
+    assert shipped_model().header["data"] == data_hash(cases_folder(MEMFAIL)), "run tools/train_judge.py"
 
 
 def test_the_weights_take_the_features_that_there_are():
@@ -85,7 +87,7 @@ def test_the_figures_of_the_page_are_those_of_the_model_card():
 @pytest.mark.parametrize("every", [pytest.param(25, marks=pytest.mark.slow), 75])
 def test_planted_faults_on_shipped_rows_are_named(every):
     tasks = load_tasks(TaskRequest(MEMFAIL_TASKS))
-    judged = judge_cases(OfflineJudge(), planted_cases(tasks, every=every))
+    judged = judge_cases(OfflineJudge(), planted_cases(PLANTS, tasks, every=every))
     score = mutation_score(judged)
     assert score is not None
     assert score >= PLANTED
