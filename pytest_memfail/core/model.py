@@ -111,10 +111,10 @@ class Question:
     kind: str
     """The name of an `AnswerKind` of the question's suite, or of MemFail."""
     options: tuple[str, ...] = ()
-    correct_option: str | None = None
+    letter: str | None = None
+    """The letter of the right option, for a question that is answered by one."""
     k: int | None = None
     """The row's own top-k; None for the run's."""
-    answer_format: Literal["text", "letter"] = "text"
     file: str = ""
     line: int = 1
     """The 1-based line in `file` on which the row starts."""

@@ -223,7 +223,7 @@ class Grader:
 
     async def _settles(self, question: Question) -> bool:
         if getattr(self._judge, "settles", None) is None:
-            return question.answer_format == "letter"
+            return question.letter is not None
         return bool(await self._call("settles", self._pool, question))
 
     def begin(self, question: Question, evidence: Sequence[Fact], listing: Listing) -> None:

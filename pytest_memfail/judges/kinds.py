@@ -104,12 +104,12 @@ class SuiteKinds:
         kind = self.answers.get(question.kind)
         if kind is not None and kind.grade is not None and (graded := kind.grade(question, evidence, reply.text)):
             return graded
-        return judge_letter(question, reply) if question.answer_format == "letter" else None
+        return judge_letter(question, reply) if question.letter is not None else None
 
     def settles(self, question: Question) -> bool:
         """Return whether a reply is always graded without a model, and so whatever became of the facts."""
         kind = self.answers.get(question.kind)
-        return question.answer_format == "letter" or (kind is not None and kind.settles)
+        return question.letter is not None or (kind is not None and kind.settles)
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:

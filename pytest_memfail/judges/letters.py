@@ -63,7 +63,7 @@ NO_REPLY: Final = StageResult("ungraded", "no test-taker: give --memfail-model")
 def judge_letter(question: Question, reply: Reply) -> StageResult:
     """Return whether a reply chose the right option letter (paper, section 4, task 4)."""
     letter = parse_letter(reply.text)
-    right = question.correct_option
+    right = question.letter
     if letter is None:
         return StageResult("failed", f"no option letter in the reply; {right} is right", confidence=1.0)
     if letter == right:

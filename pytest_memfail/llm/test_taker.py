@@ -90,7 +90,7 @@ def graded_prompt(question: Question, shown: Sequence[Memory]) -> list[dict[str,
     memories = [f"{number} {json_line(text)}" for number, text in enumerate(texts, 1)]
     # prompts without dates stay as they are, and so do their cached replies
     dated = [DATED] if texts != [memory.text for memory in shown] else []
-    how = LETTER if question.answer_format == "letter" else RESTATE if question.reply_tokens is None else ALONE
+    how = LETTER if question.letter is not None else RESTATE if question.reply_tokens is None else ALONE
     now = [f"It is {question.asked_at:%Y-%m-%d %H:%M}."] if question.asked_at else []
     asked = [block("memories", memories), *dated, *now, block("question", [json_line(question.text)]), how]
     return [{"role": "system", "content": ANSWER}, {"role": "user", "content": "\n".join(asked)}]

@@ -215,17 +215,19 @@ class _Facts:
             yield from self._dependencies(entity, "", self._lost(entity))
 
     def keys(self, moment: str) -> dict[str, Any]:
-        """Return the data for the graders: the entities, all values, and the outdated value."""
+        """Return the data for the graders: all values, values stated later, and the outdated value."""
         entity = self.item.entity[0]
         values = [value for each in self.item.entity for value in self._values(each)]
-        keys: dict[str, Any] = {"entity": list(self.item.entity), "values": values}
         if moment == "before":
-            return keys | {"others": list(self._others(entity, values[0])) if values else []}
-        if self.item.type == "cas":
-            return keys | {"values": [self._new(entity)], "old": self.episode.old(entity)}
-        if self.item.type == "abs":
-            return keys | {"values": [], "old": self._lost(entity)}
-        return keys | ({"old": self.episode.old(entity) or next(iter(values), "")} if self.item.type == "del" else {})
+            return {"values": values, "others": self._others(entity, values[0]) if values else ()}
+        match self.item.type:
+            case "cas":
+                return {"values": [self._new(entity)], "old": self.episode.old(entity)}
+            case "abs":
+                return {"values": [], "old": self._lost(entity)}
+            case "del":
+                return {"values": values, "old": self.episode.old(entity) or next(iter(values), "")}
+        return {"values": values}
 
     # -- values ------------------------------------------------------------------------------------------------------
 

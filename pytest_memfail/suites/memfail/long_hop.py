@@ -72,8 +72,7 @@ def build(name: str, rows: Rows[LongHopRow], protocol: ProtocolName, seed: int) 
             query=f"{row.graded_question}{OUTPUT_INSTRUCTION}" if protocol == "paper" else row.stem,
             kind="multiple_choice",
             options=tuple(row.choices),
-            correct_option=row.correct_choice,
-            answer_format="letter",
+            letter=row.correct_choice,
             stratum=f"K={row.hop_count}",
         )
     return plan.task(

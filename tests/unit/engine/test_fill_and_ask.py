@@ -718,14 +718,14 @@ class Taker:
 @pytest.mark.parametrize(("letter", "credited"), [("A", True), ("B", False)])
 def test_the_raw_letter_is_recorded_even_where_a_fact_failed(make_bench, letter, credited):
     bench = make_bench(judge=Lettered(), test_taker=Taker(letter))
-    lost = question(0, [1], kind="multiple_choice", answer_format="letter")
+    lost = question(0, [1], kind="multiple_choice", letter="A")
     (result,) = bench.all(bench.begin(Store, [Ingest(said(0)), Probe((lost,))]))
     assert (result.verdict.name, result.verdict.credited) == ("not_stored", credited)
 
 
 def test_without_a_test_taker_no_letter_is_credited(make_bench):
     bench = make_bench(judge=Lettered())
-    asked = question(0, kind="multiple_choice", answer_format="letter")
+    asked = question(0, kind="multiple_choice", letter="A")
     (result,) = bench.all(bench.begin(Store, [Ingest(said(0)), Probe((asked,))]))
     assert (result.verdict.name, result.verdict.credited) == ("ungraded", None)
 

@@ -115,7 +115,7 @@ def test_an_answer_that_the_judge_settles_is_credited_whatever_the_facts_say(mak
             return PASSED if right else FAILED
 
     bench = make_bench(judge=(judge := Graded()), test_taker=Taker())
-    lost = [question(0, [1], kind="exact"), question(1, [1]), question(2, [1], answer_format="letter")]
+    lost = [question(0, [1], kind="exact"), question(1, [1]), question(2, [1], letter="A")]
     results = bench.all(bench.begin(Store, [*ONE, Probe(tuple(lost))]))
     assert [result.verdict.name for result in results] == ["not_stored"] * 3
     assert [result.verdict.credited for result in results] == [right, None, None]  # this judge settles no letter
@@ -135,7 +135,7 @@ def test_nothing_is_credited_without_a_reply_or_a_grade(make_bench):
 
 def test_a_judge_that_does_not_say_settles_option_letters(make_bench):
     bench = make_bench(test_taker=Taker())
-    lost = (question(0, [1], answer_format="letter"), question(1, [1]))
+    lost = (question(0, [1], letter="A"), question(1, [1]))
     results = bench.all(bench.begin(Store, [*ONE, Probe(lost)]))
     assert [result.verdict.credited for result in results] == [True, None]
 

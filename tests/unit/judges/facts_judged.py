@@ -12,7 +12,7 @@ from typing import Any
 from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, Question
 from pytest_memfail.judges import OfflineJudge
 
-QUESTION = Question("q", "t", "?", "?", ("x",), ("e",), "open", answer_format="text")
+QUESTION = Question("q", "t", "?", "?", ("x",), ("e",), "open")
 
 
 def claimed(evidence: Fact, **changes: Any) -> Fact:

@@ -33,7 +33,7 @@ from pytest_memfail.core import UNSURE, Fact, Listing, Question, Reply, StageRes
 from pytest_memfail.judges import OfflineJudge
 
 HERE = Path(__file__).parent
-LETTER = replace(QUESTION, kind="multiple_choice", correct_option="B", answer_format="letter")
+LETTER = replace(QUESTION, kind="multiple_choice", letter="B")
 KINDS = {told.evidence.kind: told.evidence for told in TOLD}
 RULE = KINDS["rule"]
 KETTLE = rule(

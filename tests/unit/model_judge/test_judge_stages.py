@@ -298,7 +298,7 @@ def test_an_answer_about_somebody_else_is_wrong_only_with_borrowed_details():
     ("reply", "outcome"), [('{"selected_choice": "B"}', "passed"), ("C", "failed"), ("?", "failed")]
 )
 def test_a_letter_is_read_without_a_call(reply, outcome):
-    asked = answered("multiple_choice", reply, answer_format="letter", correct_option="B")
+    asked = answered("multiple_choice", reply, letter="B")
     assert asked.result.outcome == outcome
     assert asked.requests == []
 
@@ -325,9 +325,7 @@ def _cascaded(sure, reply="Answer: No."):
             await judge.summary(case.evidence, store),
             await judge.retrieval(case.evidence, question(), [Memory("Perpetua grows quinces.")]),
             await judge.answer(question("yes_no", gold=("No",)), [case.evidence], Reply(reply)),
-            await judge.answer(
-                question("multiple_choice", answer_format="letter", correct_option="A"), [case.evidence], Reply("A")
-            ),
+            await judge.answer(question("multiple_choice", letter="A"), [case.evidence], Reply("A")),
         ]
 
     return run(work)

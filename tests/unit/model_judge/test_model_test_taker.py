@@ -87,7 +87,7 @@ def test_a_letter_is_asked_for_as_json_and_nothing_else():
     options = (
         "If fog comes, what does Ruben end up doing?\n\nOptions:\nA. paint a fence\nB. bake cinnamon rolls\nC. ski"
     )
-    asked = question("multiple_choice", text=options, answer_format="letter", correct_option="B")
+    asked = question("multiple_choice", text=options, letter="B")
     reply, (request,) = take(lambda taker: taker.answer(asked, [Memory("Heavy fog makes Ruben bake cinnamon rolls.")]))
     content = request["messages"][1]["content"]
     assert '{"selected_choice": "A"}' in content
@@ -123,7 +123,7 @@ def test_a_memory_is_shown_with_its_date_and_a_line_says_what_that_is():
 )
 def test_the_prompt_changes_only_on_purpose(shown, digest):
     """Cached replies hold for these prompts; those without dates are those of earlier releases."""
-    sent = [graded_prompt(question(answer_format=form), shown) for form in ("text", "letter")]
+    sent = [graded_prompt(question(letter=letter), shown) for letter in (None, "A")]
     assert hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:16] == digest
 
 

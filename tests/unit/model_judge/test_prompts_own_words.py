@@ -60,7 +60,7 @@ def all_prompts():
     yield prompts.warm_up(entries)
     yield prompts.once_more(prompts.warm_up(entries), "x", "x")
     yield graded_prompt(question(), [Memory("x")])
-    yield graded_prompt(question(answer_format="letter"), [Memory("x")])
+    yield graded_prompt(question(letter="A"), [Memory("x")])
     yield graded_prompt(question(reply_tokens=10), [Memory("x")])
     yield chat_prompt(Conversation("c", ()), [Message("user", "x")])
     yield [{"content": OUTPUT_INSTRUCTION}]

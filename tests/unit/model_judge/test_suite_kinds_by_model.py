@@ -141,7 +141,7 @@ def test_the_cascade_settles_what_its_model_does():
 
 
 async def _settles(judge):
-    return [judge.settles(asked("multiple_choice", answer_format="letter")), judge.settles(asked("open"))]
+    return [judge.settles(asked("multiple_choice", letter="A")), judge.settles(asked("open"))]
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

@@ -213,7 +213,7 @@ def test_long_hop_has_one_fact_a_conversation_and_one_link_a_fact(rows):
     question = next(q for q in task.questions if q.id == "chain-0")
     facts = [task.evidence[name] for name in question.evidence]
     assert [fact.gold.anchors for fact in facts] == [(f"anchor0x{i}", f"anchor0x{i + 1}") for i in range(4)]
-    assert (question.correct_option, question.answer_format, question.stratum) == ("A", "letter", "K=3")
+    assert (question.letter, question.stratum) == ("A", "K=3")
 
 
 def test_persona_expects_what_each_question_needs_under_ours(rows):
