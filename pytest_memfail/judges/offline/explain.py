@@ -96,8 +96,8 @@ TURNED: Final = {
 """Feature to the fault that it detects."""
 
 
-def strongest(model: Model, features: Mapping[str, float]) -> list[tuple[str, float, float]]:
-    """Return the most decisive features: name, value, and the change in the probability of `kept` without the feature.
+def strongest_lines(model: Model, features: Mapping[str, float]) -> list[str]:
+    """Return one line per decisive feature: the change in the probability of `kept` without it, name, value and meaning.
 
     "Without" replaces its value by the median over the training data.
     """
@@ -107,16 +107,9 @@ def strongest(model: Model, features: Mapping[str, float]) -> list[tuple[str, fl
     for at, name in enumerate(model.features):
         if values[at] != model.typical[at]:
             without = [*values[:at], model.typical[at], *values[at + 1 :]]
-            found.append((name, values[at], whole - model.probabilities(without).kept))
-    found.sort(key=lambda item: (-abs(item[2]), item[0]))
-    return found[:STRONGEST]
-
-
-def strongest_lines(model: Model, features: Mapping[str, float]) -> list[str]:
-    """Return one line per decisive feature, with its meaning."""
-    return [
-        f"{change:+.3f}  {name} = {value:g}: {MEANINGS[name]}" for name, value, change in strongest(model, features)
-    ]
+            found.append((whole - model.probabilities(without).kept, name, values[at]))
+    found.sort(key=lambda item: (-abs(item[0]), item[1]))
+    return [f"{change:+.3f}  {name} = {value:g}: {MEANINGS[name]}" for change, name, value in found[:STRONGEST]]
 
 
 def is_near_copy(one: Iterable[str], other: Iterable[str], least: float) -> bool:
