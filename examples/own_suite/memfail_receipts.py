@@ -110,12 +110,12 @@ def find(fact: Fact, texts: Sequence[str]) -> Found:
     return Found(bool(places), False, f"{amount} is not there", tuple(places), (amount,), label)
 
 
-def grade(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:
+def grade(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:
     """Return whether the reply names the amount and no other."""
     amounts = set(re.findall(r"\d+\.\d\d", reply))
     if amounts == set(question.gold):
         return StageResult("passed", "the amount is right")
-    stale = {value for fact in evidence for value in fact.claim.replaced}
+    stale = {value for fact in facts for value in fact.claim.replaced}
     label = "old_amount" if amounts & stale else None
     return StageResult("failed", f"got {', '.join(sorted(amounts)) or 'no amount'}", missing=question.gold, label=label)
 

@@ -168,19 +168,19 @@ class Judge(Protocol):
     own. An exception in a method makes the question an error, never a verdict.
     """
 
-    def storage(self, evidence: Fact, store: Listing) -> StageResult | Awaitable[StageResult]:
+    def storage(self, fact: Fact, store: Listing) -> StageResult | Awaitable[StageResult]:
         """Judge whether the store contains the fact at all (permissive)."""
 
-    def summary(self, evidence: Fact, store: Listing) -> StageResult | Awaitable[StageResult]:
+    def summary(self, fact: Fact, store: Listing) -> StageResult | Awaitable[StageResult]:
         """Judge whether the store keeps everything that a right answer needs (faithful)."""
 
     def retrieval(
-        self, evidence: Fact, question: Question, shown: Sequence[Memory]
+        self, fact: Fact, question: Question, shown: Sequence[Memory]
     ) -> StageResult | Awaitable[StageResult]:
         """Judge whether the fact can be recovered from the memories shown."""
 
     def answer(
-        self, question: Question, evidence: Sequence[Fact], reply: Reply | None
+        self, question: Question, facts: Sequence[Fact], reply: Reply | None
     ) -> StageResult | Awaitable[StageResult]:
         """Judge whether the reply uses the facts correctly; `ungraded` without a reply or a way to judge it."""
 

@@ -47,7 +47,7 @@ class TaskPart:
     targets: tuple[str, ...] = ()
     """The verdicts that it is designed to provoke."""
     is_proxy: bool = False
-    """Whether its evidence is a gold string instead of an annotated fact; a line below the table says so."""
+    """Whether its facts are gold strings instead of annotated facts; a line below the table says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ class Found:
 
 
 Finder = Callable[[Fact, Sequence[str]], Found]
-"""`find(evidence, texts)`: decide without a model how much of a fact some memories contain."""
+"""`find(fact, texts)`: decide without a model how much of a fact some memories contain."""
 Grade = Callable[[Question, Sequence[Fact], str], "StageResult | None"]
-"""`grade(question, evidence, reply)`: grade an answer without a model; None if only a model can decide."""
+"""`grade(question, facts, reply)`: grade an answer without a model; None if only a model can decide."""
 
 
 class AskModel(Protocol):
@@ -94,7 +94,7 @@ class AskModel(Protocol):
 
 
 GradeWithModel = Callable[[AskModel, Question, Sequence[Fact], str], Awaitable[StageResult]]
-"""`ask(ask_model, question, evidence, reply)`: grade an answer with several model calls."""
+"""`ask(ask_model, question, facts, reply)`: grade an answer with several model calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +321,7 @@ class Suite:
     parts: Mapping[str, tuple[TaskPart, ...]] = field(default_factory=dict)
     """Task to its parts, in the order of the table."""
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    """Of evidence, beyond MemFail's, which any suite may use."""
+    """Of facts, beyond MemFail's, which any suite may use."""
     answers: Mapping[str, AnswerKind] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
     paper_measures: tuple[Measure, ...] = ()

@@ -29,21 +29,21 @@ class CascadeJudge:
         self._sure = sure
         self._turn = asyncio.Semaphore()
 
-    async def storage(self, evidence: Fact, store: Listing) -> StageResult:
+    async def storage(self, fact: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store."""
-        return await self._judged("storage", evidence, store)
+        return await self._judged("storage", fact, store)
 
-    async def summary(self, evidence: Fact, store: Listing) -> StageResult:
+    async def summary(self, fact: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
-        return await self._judged("summary", evidence, store)
+        return await self._judged("summary", fact, store)
 
-    async def retrieval(self, evidence: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
+    async def retrieval(self, fact: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown."""
-        return await self._judged("retrieval", evidence, question, shown)
+        return await self._judged("retrieval", fact, question, shown)
 
-    async def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
+    async def answer(self, question: Question, facts: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge whether the reply uses the facts correctly, or chooses the right option letter."""
-        return await self._model.answer(question, evidence, reply)
+        return await self._model.answer(question, facts, reply)
 
     async def added(self, question: Question, added: Sequence[Memory]) -> StageResult:
         """Judge whether the dialogue supports the memories that it added to the store."""

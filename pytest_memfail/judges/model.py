@@ -85,7 +85,7 @@ class ModelJudge:
             parameters: the user's settings (temperature, seed, ...), passed through in each request.
             repeat: the number of the independent reply to request.
             first_entries: the number of entries to show before showing all.
-            kinds: the kinds of evidence of the run's suites. A fact of another kind raises `JudgeError`.
+            kinds: the kinds of facts of the run's suites. A fact of another kind raises `JudgeError`.
             answers: the kinds of questions of the run's suites.
 
         Raises `ValueError` for an unknown protocol or an invalid `first_entries`.
@@ -103,57 +103,57 @@ class ModelJudge:
 
     # -- the stages --------------------------------------------------------------------------------------------------
 
-    async def storage(self, evidence: Fact, store: Listing) -> StageResult:
+    async def storage(self, fact: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store (paper, section 3.2)."""
-        if (plain := _without_model(evidence, store.memories)) is not None:
+        if (plain := _without_model(fact, store.memories)) is not None:
             return plain
-        if self._is_staged(evidence):
-            return _result(await self._check_store("storage", PresentReply, evidence, store))
-        storage, _ = await self._kept(evidence, store)
+        if self._is_staged(fact):
+            return _result(await self._check_store("storage", PresentReply, fact, store))
+        storage, _ = await self._kept(fact, store)
         return storage
 
-    async def summary(self, evidence: Fact, store: Listing) -> StageResult:
+    async def summary(self, fact: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs (paper, section 3.2)."""
-        if (plain := _without_model(evidence, store.memories)) is not None:
+        if (plain := _without_model(fact, store.memories)) is not None:
             return plain
-        if self._is_staged(evidence):
-            return _result(await self._check_store("summary", FaithfulReply, evidence, store))
-        _, summary = await self._kept(evidence, store)
+        if self._is_staged(fact):
+            return _result(await self._check_store("summary", FaithfulReply, fact, store))
+        _, summary = await self._kept(fact, store)
         if summary.outcome == "passed" and summary.entries:
             texts = tuple(store.memories[at].text for at in summary.entries)
-            self._supports.setdefault(evidence, set()).add(texts)
-        return self._suite_kinds.unfaithful(evidence, summary)
+            self._supports.setdefault(fact, set()).add(texts)
+        return self._suite_kinds.unfaithful(fact, summary)
 
-    async def retrieval(self, evidence: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
+    async def retrieval(self, fact: Fact, question: Question, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown alone."""
         if not shown:
-            return _nothing("no memory was shown", evidence)
-        if evidence.claim.has_ended:
+            return _nothing("no memory was shown", fact)
+        if fact.claim.has_ended:
             # they may say that it has ended, still state it, or not mention it
-            ended = await self._examiner.of_entries(self._check("stored", StateReply, evidence, "retrieval"), shown)
+            ended = await self._examiner.of_entries(self._check("stored", StateReply, fact, "retrieval"), shown)
             is_gone = not ended.present and not ended.outdated
-            return _nothing(one_line(ended.reason), evidence) if is_gone else _result(ended)
-        if self.protocol == "ours" and (stated := _stated(evidence, shown)) is not None:
+            return _nothing(one_line(ended.reason), fact) if is_gone else _result(ended)
+        if self.protocol == "ours" and (stated := _stated(fact, shown)) is not None:
             return stated
-        if (at := self._shown_support(evidence, shown)) is not None:
+        if (at := self._shown_support(fact, shown)) is not None:
             return StageResult("passed", "every entry by which the fact is stored was shown", at)
-        labels = self._suite_kinds.kind(evidence).labels
+        labels = self._suite_kinds.kind(fact).labels
         schema = LabelledRetrieval if labels else RetrievedReply
-        check = self._check("retrieval", schema, evidence, "retrieval", question, labels)
+        check = self._check("retrieval", schema, fact, "retrieval", question, labels)
         reply = await self._examiner.of_entries(check, shown)
         label = reply.label if isinstance(reply, LabelledRetrieval) and not reply.recoverable else None
         return replace(_result(reply), label=label)
 
-    async def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
+    async def answer(self, question: Question, facts: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge whether the reply uses the facts correctly (invocation, abstention), or chooses the right option
         letter.
         """
-        if (graded := self._suite_kinds.answer(question, evidence, reply)) is not None:
+        if (graded := self._suite_kinds.answer(question, facts, reply)) is not None:
             return graded
         assert reply is not None
         kind = self._suite_kinds.answer_kind(question)
         if kind.ask is not None:
-            return await kind.ask(self._examiner.about_material, question, evidence, reply.text)
+            return await kind.ask(self._examiner.about_material, question, facts, reply.text)
         if not kind.right:
             return StageResult("ungraded", f"questions of the kind {question.kind} have no criterion for a model")
         if not reply.text.strip():
@@ -163,7 +163,7 @@ class ModelJudge:
                 "failed", "the answer begins with the opposite of the expected one", missing=question.gold
             )
         judged = await self._examiner.ask(
-            prompts.about_answer(question, evidence, reply.text, kind),
+            prompts.about_answer(question, facts, reply.text, kind),
             LabelledReply if kind.labels else AnswerReply,
             "answer",
             lambda judged: problem_of(judged, (), kind.labels),
@@ -232,34 +232,34 @@ class ModelJudge:
 
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
 
-    async def _kept(self, evidence: Fact, store: Listing) -> Kept:
-        if not self._suite_kinds.kind(evidence).needed or not prompts.fact_field(evidence, "needed"):
-            return await self._stored(evidence, store)
+    async def _kept(self, fact: Fact, store: Listing) -> Kept:
+        if not self._suite_kinds.kind(fact).needed or not prompts.fact_field(fact, "needed"):
+            return await self._stored(fact, store)
         # check an essay once for all its questions; the needs of one answer matter only if something is lost
-        whole = await self._stored(replace(evidence, gold=None, claim=replace(evidence.claim, parts=())), store)
+        whole = await self._stored(replace(fact, gold=None, claim=replace(fact.claim, parts=())), store)
         storage, summary = whole
         is_kept = summary.outcome == "passed" and not summary.reported
         # (curated details decide by themselves)
-        if storage.outcome == "failed" or (is_kept and not evidence.claim.listed):
+        if storage.outcome == "failed" or (is_kept and not fact.claim.listed):
             return whole
-        needed = _result(await self._check_store("summary", FaithfulReply, evidence, store))
+        needed = _result(await self._check_store("summary", FaithfulReply, fact, store))
         lost = (*summary.missing, *summary.reported)
         reported = tuple(detail for detail in lost if detail not in needed.missing)
         return replace(needed, outcome="passed", missing=()), replace(needed, reported=reported)
 
-    def _is_staged(self, evidence: Fact) -> bool:
+    def _is_staged(self, fact: Fact) -> bool:
         """Return whether storage and summary are separate calls."""
-        return prompts.staged_criteria(evidence, self._suite_kinds.kind(evidence), self.protocol) is not None
+        return prompts.staged_criteria(fact, self._suite_kinds.kind(fact), self.protocol) is not None
 
-    async def _stored(self, evidence: Fact, store: Listing) -> Kept:
-        kind = self._suite_kinds.kind(evidence)
-        schema = StateReply if prompts.asks_outdated(evidence, kind) else StoredReply
-        reply = await self._check_store("stored", schema, evidence, store)
-        has_ended, reason, label = evidence.claim.has_ended, one_line(reply.reason), None
+    async def _stored(self, fact: Fact, store: Listing) -> Kept:
+        kind = self._suite_kinds.kind(fact)
+        schema = StateReply if prompts.asks_outdated(fact, kind) else StoredReply
+        reply = await self._check_store("stored", schema, fact, store)
+        has_ended, reason, label = fact.claim.has_ended, one_line(reply.reason), None
         if isinstance(reply, StateReply) and reply.outdated and not reply.passed:
             label = kind.still_held if has_ended else "stale_value"
         if has_ended and not reply.present and label is None:
-            nothing = _nothing(reason, evidence)
+            nothing = _nothing(reason, fact)
             return nothing, nothing
         summary = replace(_result(reply), label=label)
         if reply.passed:
@@ -267,25 +267,25 @@ class ModelJudge:
             return summary, replace(summary, reported=tuple(map(one_line, reply.missing)))
         if reply.present:
             return replace(summary, outcome="passed", missing=(), label=None), summary
-        return replace(summary, missing=summary.missing or (evidence.text,)), summary
+        return replace(summary, missing=summary.missing or (fact.text,)), summary
 
-    def _shown_support(self, evidence: Fact, shown: Sequence[Memory]) -> tuple[int, ...] | None:
+    def _shown_support(self, fact: Fact, shown: Sequence[Memory]) -> tuple[int, ...] | None:
         """Return where the entries that keep the fact were shown, if all of them were; else None.
 
         Entries that keep the fact in the store also keep it when shown, so no call is needed. States that replace one
         another are the exception, because other memories shown may contradict.
         """
-        if self.protocol == "paper" or evidence.claim.replaced:
+        if self.protocol == "paper" or fact.claim.replaced:
             return None
-        for texts in sorted(self._supports.get(evidence, ())):
+        for texts in sorted(self._supports.get(fact, ())):
             ranks = [rank_of(Memory(text), shown) for text in texts]
             if None not in ranks:
                 return tuple(rank - 1 for rank in ranks if rank is not None)
         return None
 
-    async def _check_store(self, name: prompts.Check, schema: type[E], evidence: Fact, store: Listing) -> E:
+    async def _check_store(self, name: prompts.Check, schema: type[E], fact: Fact, store: Listing) -> E:
         """Run one check of one fact over one listing, only once for all callers."""
-        fact = _shareable(evidence)
+        fact = _shareable(fact)
 
         def run() -> Awaitable[E]:
             check = self._check(name, schema, fact, "summary" if name == "summary" else "storage")
@@ -332,35 +332,35 @@ async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[]
     return await asyncio.shield(task)
 
 
-def _shareable(evidence: Fact) -> Fact:
-    """Return the evidence without the fields that no prompt contains, so that questions about the same text share a
+def _shareable(fact: Fact) -> Fact:
+    """Return the fact without the fields that no prompt contains, so that questions about the same text share a
     check.
     """
-    return replace(evidence, id="", conversation_id="", claim=replace(evidence.claim, parts=evidence.claim.listed))
+    return replace(fact, id="", conversation_id="", claim=replace(fact.claim, parts=fact.claim.listed))
 
 
-def _without_model(evidence: Fact, memories: Sequence[Memory]) -> StageResult | None:
+def _without_model(fact: Fact, memories: Sequence[Memory]) -> StageResult | None:
     """Return the result of a store that needs no model: it is empty, or an entry states the fact word for word."""
-    return _stated(evidence, memories) if memories else _nothing("the store is empty", evidence)
+    return _stated(fact, memories) if memories else _nothing("the store is empty", fact)
 
 
-def _stated(evidence: Fact, memories: Sequence[Memory]) -> StageResult | None:
+def _stated(fact: Fact, memories: Sequence[Memory]) -> StageResult | None:
     """Return that an entry states the fact word for word; None if none does, or if another state may be stored too."""
-    if evidence.claim.replaced or evidence.claim.has_ended:
+    if fact.claim.replaced or fact.claim.has_ended:
         return None
-    if (at := stated_at(evidence.text, memories)) is not None:
+    if (at := stated_at(fact.text, memories)) is not None:
         return StageResult("passed", f"entry {at + 1} states it word for word", (at,))
     # a text that only the assistant said may be part of a distractor's source
-    if not evidence.is_distractor and (at := stated_at(evidence.source, memories)) is not None:
+    if not fact.is_distractor and (at := stated_at(fact.source, memories)) is not None:
         return StageResult("passed", f"entry {at + 1} has the whole text that states it, word for word", (at,))
     return None
 
 
-def _nothing(reason: str, evidence: Fact) -> StageResult:
+def _nothing(reason: str, fact: Fact) -> StageResult:
     """Return the result if no entry mentions the fact: passed for a retracted state, otherwise failed."""
-    if evidence.claim.has_ended:
+    if fact.claim.has_ended:
         return StageResult("passed", reason, vacuous=True)
-    return StageResult("failed", reason, missing=(evidence.text,))
+    return StageResult("failed", reason, missing=(fact.text,))
 
 
 def _result(reply: EntriesReply) -> StageResult:

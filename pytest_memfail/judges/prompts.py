@@ -72,7 +72,7 @@ _SHAPES: Final = {
 
 def about_entries(
     check: Check,
-    evidence: Fact,
+    fact: Fact,
     entries: Sequence[Entry],
     kind: Kind,
     protocol: ProtocolName = "ours",
@@ -81,16 +81,16 @@ def about_entries(
     """Return the prompt of one of the first three stages: is the fact stored, kept faithfully, recoverable from these
     entries?
     """
-    fact = {"check": check, "kind": evidence.kind, **_fact(evidence, kind, protocol)}
+    told = {"check": check, "kind": fact.kind, **_fact(fact, kind, protocol)}
     if question is not None and "question" in kind.gold:
-        fact["question"] = question.text
-    shape = "state" if check == "stored" and asks_outdated(evidence, kind) else check
-    blocks = [_memories(entries), block("fact", [json_line(fact)])]
+        told["question"] = question.text
+    shape = "state" if check == "stored" and asks_outdated(fact, kind) else check
+    blocks = [_memories(entries), block("fact", [json_line(told)])]
     if kind.times and (check != "retrieval" or any(entry.memory.timestamp for entry in entries)):
         # times matter only if states replace one another; the test-taker sees those of the memories shown
         blocks.insert(1, _times(entries))
     labels = kind.labels if check == "retrieval" else ()
-    return _messages(*blocks, _criteria(check, evidence, kind, protocol), _labelled(_SHAPES[shape], labels))
+    return _messages(*blocks, _criteria(check, fact, kind, protocol), _labelled(_SHAPES[shape], labels))
 
 
 def about_added(question: Question, entries: Sequence[Entry], criteria: str) -> Messages:
@@ -109,33 +109,33 @@ def _labelled(shape: str, labels: Sequence[str]) -> str:
     return shape.replace("}", f', "label": {names} or null}}')
 
 
-def asks_outdated(evidence: Fact, kind: Kind) -> bool:
+def asks_outdated(fact: Fact, kind: Kind) -> bool:
     """Return whether the check of the store also asks for a replaced state that stands as if it held."""
-    return kind.outdated or evidence.claim.has_ended
+    return kind.outdated or fact.claim.has_ended
 
 
-def about_answer(question: Question, evidence: Sequence[Fact], reply: str, kind: AnswerKind) -> Messages:
+def about_answer(question: Question, facts: Sequence[Fact], reply: str, kind: AnswerKind) -> Messages:
     """Return the prompt of the answer stage: does the reply use the facts correctly?"""
     known = {
         **question.keys,
         "gold": list(question.gold),
-        "entity": next((fact.claim.owner for fact in evidence if fact.claim.owner), None),
-        "said": "\n".join(fact.source for fact in evidence),
-        "facts": [fact.text for fact in evidence],
-        "replaced": [old for fact in evidence for old in fact.claim.replaced],
-        "values": [value for fact in evidence if (value := getattr(fact.gold, "value", None))],
+        "entity": next((fact.claim.owner for fact in facts if fact.claim.owner), None),
+        "said": "\n".join(fact.source for fact in facts),
+        "facts": [fact.text for fact in facts],
+        "replaced": [old for fact in facts for old in fact.claim.replaced],
+        "values": [value for fact in facts if (value := getattr(fact.gold, "value", None))],
     }
     if unknown := [name for name in kind.gold if name not in known]:
         raise JudgeError(
             f"questions of the kind {question.kind!r} show {unknown[0]!r} to a model, but {question.id} has no such key"
         )
-    facts = {"check": "answer", "kind": question.kind, "question": question.text}
-    facts |= {name: known[name] for name in kind.gold if known[name] or name not in ("replaced", "values")}
+    told = {"check": "answer", "kind": question.kind, "question": question.text}
+    told |= {name: known[name] for name in kind.gold if known[name] or name not in ("replaced", "values")}
     criteria, shape = f"{kind.lead}{kind.right}", _SHAPES["answer"]
     if kind.labels:
         criteria += "\nlabel: the one that describes the reply, else null."
         shape = _labelled(shape, kind.labels)
-    return _messages(block("facts", [json_line(facts)]), block("reply", [json_line(reply)]), criteria, shape)
+    return _messages(block("facts", [json_line(told)]), block("reply", [json_line(reply)]), criteria, shape)
 
 
 def about_material(criteria: str, material: Mapping[str, Sequence[str]]) -> Messages:
@@ -165,72 +165,72 @@ def _messages(*parts: str) -> Messages:
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(parts)}]
 
 
-def staged_criteria(evidence: Fact, kind: Kind, protocol: ProtocolName) -> Staged | None:
+def staged_criteria(fact: Fact, kind: Kind, protocol: ProtocolName) -> Staged | None:
     """Return the published criteria of a fact if each of its stages is a call of its own, else None."""
-    if protocol != "paper" or evidence.claim.has_ended:
+    if protocol != "paper" or fact.claim.has_ended:
         return None
-    return _published(evidence, kind)
+    return _published(fact, kind)
 
 
-def _published(evidence: Fact, kind: Kind) -> Staged | None:
-    return kind.paper_composed if evidence.claim.is_composed and kind.paper_composed else kind.paper
+def _published(fact: Fact, kind: Kind) -> Staged | None:
+    return kind.paper_composed if fact.claim.is_composed and kind.paper_composed else kind.paper
 
 
-def _criteria(check: Check, evidence: Fact, kind: Kind, protocol: ProtocolName) -> str:
-    published = _published(evidence, kind) if protocol == "paper" else None
+def _criteria(check: Check, fact: Fact, kind: Kind, protocol: ProtocolName) -> str:
+    published = _published(fact, kind) if protocol == "paper" else None
     if check == "storage" and published is not None:
         return published.storage  # whether it is there in any form: no detail decides
     if check == "stored":
         lines = [f"present: {kind.present}", f"faithful: {kind.faithful}"]
-        if asks_outdated(evidence, kind):
+        if asks_outdated(fact, kind):
             lines.append(_OUTDATED)
         lines += [kind.note] if kind.note else []
-        lines += [_TAKEN_BACK] if evidence.claim.has_ended else []
+        lines += [_TAKEN_BACK] if fact.claim.has_ended else []
     elif check == "summary":
         lines = [f"faithful: {kind.needed}" if published is None else published.summary]
     elif published is not None:
         lines = [published.retrieval]
     else:
-        is_partial = bool(kind.needed and fact_field(evidence, "needed"))
+        is_partial = bool(kind.needed and fact_field(fact, "needed"))
         lines = [f"recoverable: {kind.needed_recoverable if is_partial else kind.recoverable}"]
-    return "\n".join([*lines, _MUST_KEEP] if must_keep(evidence, kind) else lines)
+    return "\n".join([*lines, _MUST_KEEP] if must_keep(fact, kind) else lines)
 
 
-def _fact(evidence: Fact, kind: Kind, protocol: ProtocolName) -> dict[str, Any]:
+def _fact(fact: Fact, kind: Kind, protocol: ProtocolName) -> dict[str, Any]:
     """Return what a prompt shows of the fact, without empty fields."""
     named = (name for name in kind.gold if name != "question")
-    shown = {name: value for name in named if (value := fact_field(evidence, name))}
+    shown = {name: value for name in named if (value := fact_field(fact, name))}
     return {"protocol": protocol, **shown} if protocol == "paper" and kind.paper is not None else shown
 
 
-def fact_field(evidence: Fact, name: str) -> Any:
+def fact_field(fact: Fact, name: str) -> Any:
     """Return what `Kind.gold` names of a fact; None if it has no gold value.
 
     Raises `JudgeError` for a name that neither every fact nor its gold value has.
     """
-    claim = evidence.claim
+    claim = fact.claim
     known = {
         "entity": claim.owner,
-        "fact": evidence.text if evidence.text != evidence.source else None,
+        "fact": fact.text if fact.text != fact.source else None,
         "replaced": claim.replaced,
         "taken_back": claim.has_ended,
         "said_before": claim.earlier,
-        "said": evidence.source,
+        "said": fact.source,
         "must_keep": [{"part": part.name, "any_of": part.wordings[:WORDINGS]} for part in claim.listed],
     }
     if name in known:
         return known[name]
-    if evidence.gold is not None and not hasattr(evidence.gold, name):
-        kind = type(evidence.gold).__name__
+    if fact.gold is not None and not hasattr(fact.gold, name):
+        kind = type(fact.gold).__name__
         raise JudgeError(
-            f"facts of the kind {evidence.kind!r} show {name!r} to a model, but their gold value {kind} has no such field"
+            f"facts of the kind {fact.kind!r} show {name!r} to a model, but their gold value {kind} has no such field"
         )
-    return getattr(evidence.gold, name, None)
+    return getattr(fact.gold, name, None)
 
 
-def must_keep(evidence: Fact, kind: Kind) -> tuple[Part, ...]:
+def must_keep(fact: Fact, kind: Kind) -> tuple[Part, ...]:
     """Return the listed details that decide, if the model is told of them."""
-    return evidence.claim.listed if "must_keep" in kind.gold else ()
+    return fact.claim.listed if "must_keep" in kind.gold else ()
 
 
 def _memories(entries: Iterable[Entry]) -> str:

@@ -86,7 +86,7 @@ class Judgement:
 class OfflineJudge:
     """Judges storage, summary, retrieval and option letters: offline, deterministic, in milliseconds.
 
-    A suite's own kinds of evidence and answers are judged by the functions of these kinds, if they have any.
+    A suite's own kinds of facts and answers are judged by the functions of these kinds, if they have any.
     """
 
     inline = True
@@ -103,7 +103,7 @@ class OfflineJudge:
         Args:
             protocol: `ours` or `paper`.
             weights: a correction learned from a user's labels (`memfail judge-check --train`).
-            kinds: the kinds of evidence of the run's suites; a fact of an unknown kind is checked like any statement.
+            kinds: the kinds of facts of the run's suites; a fact of an unknown kind is checked like any statement.
             answers: the kinds of questions of the run's suites.
 
         Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read.
@@ -118,17 +118,17 @@ class OfflineJudge:
         self._stores: WeakKeyDictionary[Listing, Index] = WeakKeyDictionary()
         self._index_of_shown = lru_cache(maxsize=SHOWN_KEPT)(Index)
 
-    def storage(self, evidence: Fact, store: Listing) -> StageResult:
+    def storage(self, fact: Fact, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store (paper, section 3.2, permissive)."""
-        return self._of_store("storage", evidence, store)
+        return self._of_store("storage", fact, store)
 
-    def summary(self, evidence: Fact, store: Listing) -> StageResult:
+    def summary(self, fact: Fact, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
-        return self._of_store("summary", evidence, store)
+        return self._of_store("summary", fact, store)
 
-    def _of_store(self, stage: str, evidence: Fact, store: Listing) -> StageResult:
-        if (result := self._suite_kinds.of_store(evidence, stage, store)) is None:
-            judged = self._found_in(self._claim(evidence), store)
+    def _of_store(self, stage: str, fact: Fact, store: Listing) -> StageResult:
+        if (result := self._suite_kinds.of_store(fact, stage, store)) is None:
+            judged = self._found_in(self._claim(fact), store)
             is_kept, believed = judged.name == "kept", judged.believed
             if stage == "summary":
                 result = judged.result(believed.kept if is_kept else believed.damaged, passed=is_kept)
@@ -137,17 +137,17 @@ class OfflineJudge:
             else:
                 reason = None if is_kept else "some version of it is stored"
                 result = judged.result(1 - believed.absent, reason, passed=True)
-        return self._suite_kinds.offline(evidence, stage, result, is_empty=not store.memories)
+        return self._suite_kinds.offline(fact, stage, result, is_empty=not store.memories)
 
     def retrieval(
         self,
-        evidence: Fact,
+        fact: Fact,
         question: Question,  # noqa: ARG002 - the protocol's; what is needed of a fact is in its claim
         shown: Sequence[Memory],
     ) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown alone."""
-        result = self._suite_kinds.of_shown(evidence, shown) or self._retrieval(self._claim(evidence), shown)
-        return self._suite_kinds.offline(evidence, "retrieval", result, is_empty=not shown)
+        result = self._suite_kinds.of_shown(fact, shown) or self._retrieval(self._claim(fact), shown)
+        return self._suite_kinds.offline(fact, "retrieval", result, is_empty=not shown)
 
     def _retrieval(self, claim: Claim, shown: Sequence[Memory]) -> StageResult:
         if not shown and not claim.has_ended:
@@ -165,9 +165,9 @@ class OfflineJudge:
             )
         return judged.result(1 - judged.believed.kept, passed=False)
 
-    def answer(self, question: Question, evidence: Sequence[Fact], reply: Reply | None) -> StageResult:
+    def answer(self, question: Question, facts: Sequence[Fact], reply: Reply | None) -> StageResult:
         """Judge the option letter, or by the suite's grader; other free text stays ungraded (paper, section 4)."""
-        if (graded := self._suite_kinds.answer(question, evidence, reply)) is not None:
+        if (graded := self._suite_kinds.answer(question, facts, reply)) is not None:
             return graded
         kind = self._suite_kinds.answers.get(question.kind)
         what = "this answer" if kind is not None and kind.grade is not None else "free text"
@@ -177,24 +177,24 @@ class OfflineJudge:
         """Return whether the reply is graded even if a fact failed: an option letter, or an answer with an exact grader."""
         return self._suite_kinds.settles(question)
 
-    def logits(self, evidence: Fact, store: Sequence[str], shown: Sequence[str] | None = None) -> tuple[float, float]:
+    def logits(self, fact: Fact, store: Sequence[str], shown: Sequence[str] | None = None) -> tuple[float, float]:
         """Return the model's log odds for a store, or memories shown from it: that the fact is kept, and that it is
         absent if not kept.
         """
-        found = self._features(evidence, store, shown)
+        found = self._features(fact, store, shown)
         return self._model.logits([found[name] for name in self._model.features])
 
-    def explained(self, evidence: Fact, store: Sequence[str], shown: Sequence[str] | None = None) -> list[str]:
+    def explained(self, fact: Fact, store: Sequence[str], shown: Sequence[str] | None = None) -> list[str]:
         """Return a line per decisive feature: change of the probability, name, value, meaning."""
-        return strongest_lines(self._model, self._features(evidence, store, shown))
+        return strongest_lines(self._model, self._features(fact, store, shown))
 
-    def _features(self, evidence: Fact, store: Sequence[str], shown: Sequence[str] | None) -> dict[str, float]:
-        reading = read_claim(self._claim(evidence))
+    def _features(self, fact: Fact, store: Sequence[str], shown: Sequence[str] | None) -> dict[str, float]:
+        reading = read_claim(self._claim(fact))
         match = Match(reading, Index(store))
         return features_of(match if shown is None else Match(reading, Index(shown), is_shown=True, store=match))
 
-    def _claim(self, evidence: Fact) -> Claim:
-        return _published(evidence.claim) if self.protocol == "paper" else evidence.claim
+    def _claim(self, fact: Fact) -> Claim:
+        return _published(fact.claim) if self.protocol == "paper" else fact.claim
 
     # -- judging -----------------------------------------------------------------------------------------------------
 
@@ -271,9 +271,9 @@ class OfflineJudge:
         return Judgement("damaged", believed, reason, entries, found, missing or _needs(claim), label)
 
 
-def closest(evidence: Fact, texts: Sequence[str], number: int) -> list[int]:
+def closest(fact: Fact, texts: Sequence[str], number: int) -> list[int]:
     """Return the indices of the texts closest to a fact, closest first."""
-    match = Match(read_claim(evidence.claim), Index(texts))
+    match = Match(read_claim(fact.claim), Index(texts))
     return list(dict.fromkeys(candidate.entry for candidate in match.candidates))[:number]
 
 

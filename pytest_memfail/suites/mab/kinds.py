@@ -123,13 +123,13 @@ def _index(texts: tuple[str, ...]) -> Sentences:
 # -- finders -----------------------------------------------------------------------------------------------------------
 
 
-def find_fact(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_fact(fact: Fact, texts: Sequence[str]) -> Found:
     """Find a fact, and check that no replaced value of the same subject appears to be newer.
 
     The number of the fact shows that it is the newest. Without a number, the later statement is newer.
     """
-    gold: Gold = evidence.gold
-    index, value, beginning, replaced = _index(tuple(texts)), gold.value, gold.beginning, evidence.claim.replaced
+    gold: Gold = fact.gold
+    index, value, beginning, replaced = _index(tuple(texts)), gold.value, gold.beginning, fact.claim.replaced
     values = (value, *replaced)
     current = index.stating(beginning, value, values)
     old = [(at, stale) for stale in replaced for at in index.stating(beginning, stale, values)]
@@ -140,31 +140,31 @@ def find_fact(evidence: Fact, texts: Sequence[str]) -> Found:
         if old:
             reason = f"only a replaced value is stated: {given}"
             return Found(False, False, reason, entries, (value,), STALE)
-        return Found(False, False, "nothing states the fact", missing=(evidence.text,))
-    own = _NUMBERED.match(evidence.source)
+        return Found(False, False, "nothing states the fact", missing=(fact.text,))
+    own = _NUMBERED.match(fact.source)
     if max(current) >= latest or (own and any(index.all[at].number == int(own[1]) for at in current)):
         return Found(True, True, "the fact is stated, as the newest of its kind", stated)
     reason = f"a replaced value comes later, and no number shows that it is older: {given}"
     return Found(True, False, reason, entries, (value,), STALE)
 
 
-def find_last(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_last(fact: Fact, texts: Sequence[str]) -> Found:
     """Find any of the facts that may end a chain."""
-    index, value = _index(tuple(texts)), evidence.gold.value
-    for fact in evidence.gold.any_of:
-        if found := index.stating(fact[: len(fact) - len(value)], value):
+    index, value = _index(tuple(texts)), fact.gold.value
+    for said in fact.gold.any_of:
+        if found := index.stating(said[: len(said) - len(value)], value):
             entries = tuple(dict.fromkeys(index.entry[at] for at in reversed(found)))
-            return Found(True, True, f"a fact with the answer as its value is stated: {fact}", entries)
+            return Found(True, True, f"a fact with the answer as its value is stated: {said}", entries)
     return Found(False, False, "no fact has the answer as its value", missing=(value,))
 
 
-def find_string(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_string(fact: Fact, texts: Sequence[str]) -> Found:
     """Find an answer as a string; the sentence around it is not checked."""
-    wanted = [f" {words} " for gold in evidence.gold.any_of if (words := _plain(gold))]
+    wanted = [f" {words} " for gold in fact.gold.any_of if (words := _plain(gold))]
     entries = tuple(at for at, text in enumerate(texts) if any(gold in f" {_plain(text)} " for gold in wanted))
     if entries:
         return Found(True, True, "the string of the answer is there", entries)
-    return Found(False, False, "the string of the answer is nowhere", missing=(evidence.gold.value,))
+    return Found(False, False, "the string of the answer is nowhere", missing=(fact.gold.value,))
 
 
 class Turns:
@@ -216,14 +216,14 @@ def particulars(turn: str) -> frozenset[str]:
     return frozenset(word for name in names for word in _words(name) if word not in _PRONOUNS)
 
 
-def find_turn(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_turn(fact: Fact, texts: Sequence[str]) -> Found:
     """Find a turn by its words; it is faithful if its numbers and names are kept."""
-    index, wanted = _turns(tuple(texts)), _words(evidence.source)
-    entries = tuple(index.relied_on(evidence.source))
+    index, wanted = _turns(tuple(texts)), _words(fact.source)
+    entries = tuple(index.relied_on(fact.source))
     held = index.words_of(entries)
     if len(wanted & held) < RECALLED * len(wanted) or not wanted:
-        return Found(False, False, "no entry has the words of the turn", entries, (evidence.text,))
-    if lost := sorted(particulars(evidence.source) - held):
+        return Found(False, False, "no entry has the words of the turn", entries, (fact.text,))
+    if lost := sorted(particulars(fact.source) - held):
         return Found(True, False, f"the turn is there without {', '.join(lost[:5])}", entries, tuple(lost))
     return Found(True, True, "the turn is there, with its numbers and names", entries)
 
@@ -238,25 +238,25 @@ def _result(question: Question, reply: str, *, right: bool, label: str | None = 
     return StageResult("failed", reason, missing=question.gold[:1], confidence=1.0, label=label)
 
 
-def grade_substring(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:
+def grade_substring(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:
     """Pass an answer with a gold as a substring; label an answer with a replaced value."""
     said = answer_in(reply)
-    replaced = [value for fact in evidence for value in fact.claim.replaced]
+    replaced = [value for fact in facts for value in fact.claim.replaced]
     label = STALE if substring_match(replaced, said) else None
     return _result(question, reply, right=substring_match(question.gold, said), label=label)
 
 
-def grade_exact(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
+def grade_exact(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer that is a gold."""
     return _result(question, reply, right=exact_match(question.gold, answer_in(reply)))
 
 
-def grade_label(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
+def grade_label(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer whose first line is the label."""
     return _result(question, reply, right=label_match(question.gold, answer_in(reply)))
 
 
-def grade_titles(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
+def grade_titles(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Score a list of titles by Recall@5; one right title among the first five passes."""
     answer = answer_in(reply)
     score = recall(question.keys["titles"], question.gold, answer)
@@ -266,7 +266,7 @@ def grade_titles(question: Question, evidence: Sequence[Fact], reply: str) -> St
     return StageResult("passed" if score else "failed", reason, missing=missing, confidence=1.0, score=score)
 
 
-def grade_events(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
+def grade_events(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer that repeats all golds."""
     return _result(question, reply, right=has_all(question.gold, answer_in(reply)))
 
@@ -300,7 +300,7 @@ KINDS: Final[dict[str, Kind]] = {
         times=True,
     ),
 }
-"""Kinds of evidence in addition to those that every judge knows; `numbered_fact` and `turn` are facts, the others are proxies."""
+"""Kinds of facts in addition to those that every judge knows; `numbered_fact` and `turn` are facts, the others are proxies."""
 
 ANSWERS: Final[dict[str, AnswerKind]] = {
     "mab_substring": AnswerKind(right="", grade=grade_substring, settles=True),

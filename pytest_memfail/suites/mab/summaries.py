@@ -47,14 +47,14 @@ class Numbers(_Reply):
     numbers: list[int]
 
 
-def grade_empty(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_empty(question: Question, facts: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Fail an empty summary, and leave all others to the model."""
     if answer_in(reply):
         return None
     return StageResult("failed", "the reply is empty", confidence=1.0, score=0.0)
 
 
-async def ask_summary(ask_model: AskModel, question: Question, evidence: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
+async def ask_summary(ask_model: AskModel, question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Return fluency times F1 of precision and recall, by three calls (arXiv 2507.05257, appendix A.3.2)."""
     points, summary = question.keys.get("points", ()), answer_in(reply)
     if not points:

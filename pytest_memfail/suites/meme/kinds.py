@@ -75,35 +75,35 @@ class Gold:
 # -- finders -------------------------------------------------------------------------------------------------------------
 
 
-def find_value(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_value(fact: Fact, texts: Sequence[str]) -> Found:
     """Find a value of an entity; a later value of it must not be stated as current beside it."""
-    entries, value = entries_of(texts), evidence.gold.value
-    hits = [hit for hit in entries.hits(value) if not _of_another(evidence, entries, hit)]
+    entries, value = entries_of(texts), fact.gold.value
+    hits = [hit for hit in entries.hits(value) if not _of_another(fact, entries, hit)]
     if not hits:
-        return _part(evidence, entries)
+        return _part(fact, entries)
     for hit in hits:
         said = entries.sentence(hit)
-        other = next((v for v in evidence.gold.others if contains(v, said) and not is_hypothetical(said)), None)
+        other = next((v for v in fact.gold.others if contains(v, said) and not is_hypothetical(said)), None)
         if other is None:
             return Found(True, True, "the value is stated", (hit.entry,))
     return Found(True, False, f"the value stands beside a later one, stated as current: {other}", (hits[0].entry,))
 
 
-def find_verbatim(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_verbatim(fact: Fact, texts: Sequence[str]) -> Found:
     """Find a text verbatim."""
-    entries, value = entries_of(texts), evidence.gold.value
+    entries, value = entries_of(texts), fact.gold.value
     if places := entries.verbatim(value):
         return Found(True, True, "the text is there to the letter", tuple(places))
-    found = _part(evidence, entries)
+    found = _part(fact, entries)
     return replace(found, reason="the text is there, but not to the letter") if found.present else found
 
 
-def find_order(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_order(fact: Fact, texts: Sequence[str]) -> Found:
     """Find the order of the values of an entity.
 
     The order is that of the store or of one entry that names them all, or follows from words such as "now" and "before".
     """
-    entries, steps = entries_of(texts), evidence.gold.others
+    entries, steps = entries_of(texts), fact.gold.others
     places = [entries.hits(step) for step in steps]
     known = [hits for hits in places if hits]
     if len(known) < 2:
@@ -120,16 +120,16 @@ def find_order(evidence: Fact, texts: Sequence[str]) -> Found:
     falling = all(one.first > other.first for one, other in itertools.pairwise(firsts))
     if falling and len(relied) == 1 and marks_past(entries.texts[relied[0]]):
         return Found(True, True, "one entry names the values from the latest to the first", relied)
-    return Found(True, False, "the values are there in another order", relied, (evidence.gold.value,))
+    return Found(True, False, "the values are there in another order", relied, (fact.gold.value,))
 
 
-def find_change(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_change(fact: Fact, texts: Sequence[str]) -> Found:
     """Find the new value of the root; a condition that only names the value does not count."""
-    entries, value = entries_of(texts), evidence.gold.value
-    if (drawn := _drawn(evidence, entries)) is not None:
+    entries, value = entries_of(texts), fact.gold.value
+    if (drawn := _drawn(fact, entries)) is not None:
         return drawn
-    unsaid = [fold(decoy) for decoy in evidence.gold.mentions]
-    topic = content(" ".join([evidence.gold.subject, evidence.text, evidence.source, *evidence.claim.replaced]))
+    unsaid = [fold(decoy) for decoy in fact.gold.mentions]
+    topic = content(" ".join([fact.gold.subject, fact.text, fact.source, *fact.claim.replaced]))
     for least in (1.0, PRESENT):
         for hit in entries.hits(value, least):
             said = fold(entries.sentence(hit))
@@ -137,9 +137,9 @@ def find_change(evidence: Fact, texts: Sequence[str]) -> Found:
                 continue
             # a sentence that names both values is the rule in short, unless it says that they hold
             sentence = entries.sentence(hit)
-            if any(names(new, sentence) for new in evidence.gold.derived) and not marks_present(sentence):
+            if any(names(new, sentence) for new in fact.gold.derived) and not marks_present(sentence):
                 continue
-            if marks_idea(entries.clause(hit)) or _of_another(evidence, entries, hit):
+            if marks_idea(entries.clause(hit)) or _of_another(fact, entries, hit):
                 continue
             if least < 1.0:
                 return Found(True, False, "part of the new value is stated", (hit.entry,), (value,))
@@ -147,45 +147,45 @@ def find_change(evidence: Fact, texts: Sequence[str]) -> Found:
             is_bare = len(content(entries.sentence(hit)) - content(value)) <= BARE
             if is_bare or entries.near(hit) & topic - set(words(value)):
                 return Found(True, True, "the new value is stated", (hit.entry,))
-    return _absent(evidence, entries, f"nothing states that it became {value}")
+    return _absent(fact, entries, f"nothing states that it became {value}")
 
 
-def find_dependency(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_dependency(fact: Fact, texts: Sequence[str]) -> Found:
     """Find a value together with the condition that it depends on."""
-    entries, value = entries_of(texts), evidence.gold.value
-    if (drawn := _drawn(evidence, entries)) is not None:
+    entries, value = entries_of(texts), fact.gold.value
+    if (drawn := _drawn(fact, entries)) is not None:
         return drawn
     hits = entries.hits(value)
     if not hits:
-        found = _part(evidence, entries)
-        return found if found.present else _absent(evidence, entries, found.reason)
-    if not evidence.gold.depends_on:
+        found = _part(fact, entries)
+        return found if found.present else _absent(fact, entries, found.reason)
+    if not fact.gold.depends_on:
         return Found(True, True, "the value is stated, and its source names no condition", (hits[0].entry,))
-    depends_on = frozenset(word for name in evidence.gold.depends_on for word in content(name)) - content(value)
-    is_marked, said = marks_condition(evidence.source), set(words(evidence.source))
+    depends_on = frozenset(word for name in fact.gold.depends_on for word in content(name)) - content(value)
+    is_marked, said = marks_condition(fact.source), set(words(fact.source))
     for hit in hits:
         if not entries.near(hit) & depends_on or _is_condition(entries.clause(hit), value, depends_on):
             continue
-        if evidence.gold.derived and (REVERSED & set(words(entries.sentence(hit)))) - said:
+        if fact.gold.derived and (REVERSED & set(words(entries.sentence(hit)))) - said:
             continue
         # short notes have no "if": a sentence that names both states the dependency
         in_sentence = depends_on & set(words(entries.sentence(hit)))
         if not is_marked or in_sentence or marks_condition(entries.around(hit)):
             return Found(True, True, "the value is stated with its condition", (hit.entry,))
-    missing = (evidence.gold.condition or evidence.text,)
+    missing = (fact.gold.condition or fact.text,)
     return Found(True, False, "the value is stated without its condition", (hits[0].entry,), missing)
 
 
-def find_deletion(evidence: Fact, texts: Sequence[str]) -> Found:
+def find_deletion(fact: Fact, texts: Sequence[str]) -> Found:
     """Find that a value is gone, or that the store records the request to forget it."""
     entries = entries_of(texts)
-    stated = [hit.entry for value in evidence.claim.replaced for hit in entries.hits(value)]
-    asked = _request(evidence, entries)
+    stated = [hit.entry for value in fact.claim.replaced for hit in entries.hits(value)]
+    asked = _request(fact, entries)
     if asked is not None:
         return Found(True, True, "an entry says that it was to be forgotten", (asked,))
     if stated:
         reason = "the deleted value is still stated, and nothing says that it was to be forgotten"
-        return Found(False, False, reason, tuple(dict.fromkeys(stated)), evidence.gold.requests[:1], LEAKED)
+        return Found(False, False, reason, tuple(dict.fromkeys(stated)), fact.gold.requests[:1], LEAKED)
     return Found(True, True, "nothing states the deleted value", vacuous=True)
 
 
@@ -197,37 +197,37 @@ def _is_condition(clause: str, value: str, depends_on: frozenset[str]) -> bool:
     return start is not None and not depends_on & set(said[start:at])
 
 
-def _request(evidence: Fact, entries: Entries) -> int | None:
+def _request(fact: Fact, entries: Entries) -> int | None:
     """Return the last entry that records the request to forget the value."""
-    subject = content(evidence.gold.subject)
-    topic = {word for word in content(evidence.text) if not marks_removal(word)} - {"user", "ask", "asked"}
-    asked = [fold(ending) for ending in evidence.gold.requests]
+    subject = content(fact.gold.subject)
+    topic = {word for word in content(fact.text) if not marks_removal(word)} - {"user", "ask", "asked"}
+    asked = [fold(ending) for ending in fact.gold.requests]
     found = None
     for number, sentence in entries.sentences():
         if marks_removal(sentence):
             said, folded = set(words(sentence)), fold(sentence)
-            names_it = any(content(value) <= said for value in evidence.claim.replaced)
+            names_it = any(content(value) <= said for value in fact.claim.replaced)
             is_about = len(subject & said) >= min(REQUEST, len(subject)) or len(topic & said) >= REQUEST
             if names_it or is_about or any(one in folded for one in asked):
                 found = number
     return found
 
 
-def _drawn(evidence: Fact, entries: Entries) -> Found | None:
+def _drawn(fact: Fact, entries: Entries) -> Found | None:
     """Return where the store states the derived value as current, if it does.
 
     Sentences of the conversations themselves about the value only state its rule.
     """
-    unsaid = [fold(decoy) for decoy in evidence.gold.mentions]
-    topic = content(f"{evidence.gold.asked} {evidence.gold.subject}")
-    sources = content(" ".join((*evidence.claim.replaced, *evidence.gold.depends_on, evidence.gold.value)))
-    for value in evidence.gold.derived:
+    unsaid = [fold(decoy) for decoy in fact.gold.mentions]
+    topic = content(f"{fact.gold.asked} {fact.gold.subject}")
+    sources = content(" ".join((*fact.claim.replaced, *fact.gold.depends_on, fact.gold.value)))
+    for value in fact.gold.derived:
         for hit in entries.hits(value):
             sentence = entries.sentence(hit)
             said = fold(sentence)
             if any(one in said or said in one for one in unsaid) or is_hypothetical(_without_reason(sentence)):
                 continue
-            if marks_idea(sentence) or _of_another(evidence, entries, hit):
+            if marks_idea(sentence) or _of_another(fact, entries, hit):
                 continue
             others = set(words(_without_reason(sentence))) - set(words(value))
             is_current = marks_present(sentence) or marks_applied(sentence)
@@ -242,21 +242,20 @@ def _without_reason(sentence: str) -> str:
     return _REMARK.sub(" ", sentence)
 
 
-def _of_another(evidence: Fact, entries: Entries, hit: Hit) -> bool:
+def _of_another(fact: Fact, entries: Entries, hit: Hit) -> bool:
     """Return whether the clause of a hit gives the value to somebody of whom the fact does not speak."""
-    told = f"{evidence.text} {evidence.source} {evidence.gold.subject} {evidence.gold.value}"
+    told = f"{fact.text} {fact.source} {fact.gold.subject} {fact.gold.value}"
     return marks_other(entries.clause(hit)) and not marks_other(told)
 
 
-def _part(evidence: Fact, entries: Entries) -> Found:
+def _part(fact: Fact, entries: Entries) -> Found:
     """Return the place where most of a value's words are close together, or fewer beside words of what it is of."""
-    value = evidence.gold.value
-    topic = content(f"{evidence.gold.subject} {evidence.source}") - content(value)
+    value = fact.gold.value
+    topic = content(f"{fact.gold.subject} {fact.source}") - content(value)
     hits: list[Hit] = [
         hit
         for hit in sorted(entries.hits(value, LITTLE), key=lambda hit: -hit.share)
-        if (hit.share >= PRESENT or topic & set(words(entries.sentence(hit))))
-        and not _of_another(evidence, entries, hit)
+        if (hit.share >= PRESENT or topic & set(words(entries.sentence(hit)))) and not _of_another(fact, entries, hit)
     ]
     if hits:
         return Found(
@@ -265,10 +264,10 @@ def _part(evidence: Fact, entries: Entries) -> Found:
     return Found(False, False, "nothing states the value", missing=(value,))
 
 
-def _absent(evidence: Fact, entries: Entries, reason: str) -> Found:
+def _absent(fact: Fact, entries: Entries, reason: str) -> Found:
     """Return that a fact is missing, and whether the value before the change is there."""
-    stale = [hit.entry for value in evidence.claim.replaced for hit in entries.hits(value)]
-    missing = (evidence.gold.value,)
+    stale = [hit.entry for value in fact.claim.replaced for hit in entries.hits(value)]
+    missing = (fact.gold.value,)
     return Found(False, False, reason, tuple(dict.fromkeys(stale)), missing, STALE if stale else None)
 
 
@@ -287,7 +286,7 @@ def _gold(question: Question) -> list[str]:
     return list(question.keys.get("values") or question.gold)
 
 
-def grade_all(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_all(question: Question, facts: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Pass a reply with all values and no other value of the entity; fail a reply without a word of any."""
     values, others = _gold(question), question.keys.get("others", ())
     missing = [value for value in values if not (contains(value, reply) or verbatim(value, reply))]
@@ -299,13 +298,13 @@ def grade_all(question: Question, evidence: Sequence[Fact], reply: str) -> Stage
     return None
 
 
-def grade_recall(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_recall(question: Question, facts: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Decide whether the reply contains the text verbatim, ignoring case and line breaks."""
     missing = [value for value in _gold(question) if not verbatim(value, reply)]
     return _failed("the reply does not have it to the letter", missing=missing) if missing else _passed("to the letter")
 
 
-def grade_tracking(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_tracking(question: Question, facts: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Decide whether the reply names all values in their order.
 
     A reply that names all of them in another order is left open, because it may explain the order ("now Y; before that X").
@@ -318,7 +317,7 @@ def grade_tracking(question: Question, evidence: Sequence[Fact], reply: str) -> 
     return _failed(f"the reply names at most {run} of {len(steps)} values in their order", missing=steps)
 
 
-def grade_cascade(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_cascade(question: Question, facts: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Fail the value before the change; pass the new value if it is alone and without a hedge."""
     if contains(question.keys["old"], reply):
         return _failed(f"the reply has the value before the change: {question.keys['old']}", STALE)
@@ -327,16 +326,16 @@ def grade_cascade(question: Question, evidence: Sequence[Fact], reply: str) -> S
     return None
 
 
-def grade_absence(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
+def grade_absence(question: Question, facts: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Fail the old value without a word of doubt."""
     if contains(question.keys["old"], reply) and not is_doubtful(reply):
         return _failed(f"the reply has the value before the change, without doubt: {question.keys['old']}", STALE)
     return None
 
 
-def grade_deletion(question: Question, evidence: Sequence[Fact], reply: str) -> StageResult | None:
+def grade_deletion(question: Question, facts: Sequence[Fact], reply: str) -> StageResult | None:
     """Fail the deleted value."""
-    old = [question.keys["old"], *(value for fact in evidence for value in fact.claim.replaced)]
+    old = [question.keys["old"], *(value for fact in facts for value in fact.claim.replaced)]
     if any(names(value, reply) or verbatim(value, reply) for value in old):
         return _failed("the reply has the deleted value", LEAKED)
     return None
