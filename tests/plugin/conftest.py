@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-# pytester forgets what a run inside this process imported: these stay, so that not every test imports them again
+import importlib
+import pkgutil
+
+import jinja2  # noqa: F401
 import numpy as np  # noqa: F401
-import pydantic  # noqa: F401
+import openai  # noqa: F401
 import pytest
 import tiktoken  # noqa: F401
 
-import pytest_memfail.engine
-import pytest_memfail.judges
-import pytest_memfail.llm
-import pytest_memfail.plugin.collection
-import pytest_memfail.plugin.controller
-import pytest_memfail.plugin.execution
-import pytest_memfail.plugin.fixtures
-import pytest_memfail.plugin.outcome
-import pytest_memfail.plugin.run
-import pytest_memfail.report
-import pytest_memfail.results
-import pytest_memfail.running
-import pytest_memfail.suites
-import pytest_memfail.suites.mab
-import pytest_memfail.suites.meme  # noqa: F401
+import pytest_memfail
 from plugin.project import Project
+
+# pytester forgets what a run inside this process imported: this stays, so that not every test imports it again
+for found in pkgutil.walk_packages(pytest_memfail.__path__, f"{pytest_memfail.__name__}."):
+    importlib.import_module(found.name)
 
 
 @pytest.fixture
