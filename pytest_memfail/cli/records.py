@@ -90,12 +90,17 @@ def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | No
 def tasks_of(record: Loaded, names: Sequence[str], data: Folders, cases: Sequence[Path] | None) -> tuple[Task, ...]:
     """Return tasks of a record as its run loaded them; see `recorded_questions`.
 
-    Raises `UsageError` if their rows cannot be read.
+    Raises `UsageError` if their rows cannot be read, or if the header lacks one of them.
     """
     from pytest_memfail.finding import chosen_suites
     from pytest_memfail.suites import CUSTOM, TaskRequest, load_tasks, with_users_tasks
 
     header = record.header
+    for name in names:
+        if name not in header.tasks:
+            raise UsageError(
+                f"{record.path}: the task {name} of its questions is not in its header; the record is damaged"
+            )
     haystack = header.haystack or "sample"
     chosen = chosen_suites(header.suite, header.suite_options)
     if CUSTOM in names:

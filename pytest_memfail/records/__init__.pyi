@@ -28,7 +28,7 @@ from .file import (
 )
 from .finished import (
     question_record as question_record,
-    store_record as store_record,
+    with_listings as with_listings,
 )
 from .kept import (
     EarlierResults as EarlierResults,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pytest_memfail.core import (
     ERROR,
-    Doubt,
     ErrorRecord,
     Listing,
     Memory,
@@ -22,7 +20,6 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.records.codec import without_secrets
 from pytest_memfail.records.record import ChangeRecord, StoreRecord
-from pytest_memfail.safety import mask_options
 
 
 def question_record(
@@ -76,40 +73,16 @@ def question_record(
     return without_secrets(found)
 
 
-def store_record(
-    store: str,
-    task: str,
-    *,
-    conversations: int,
-    fill_seconds: float,
-    listings: Sequence[Listing],
-    extracted: Sequence[Listing] = (),
-    tokens: int | None,
-    changed: tuple[int, int],
-    late: int = 0,
-    shared_with: str | None = None,
-    doubts: Sequence[Doubt] = (),
-    described: Mapping[str, str],
-    restored: bool = False,
-    model_calls: Mapping[str, int] = MappingProxyType({}),
-) -> StoreRecord:
-    """Return a finished store without known secrets."""
-    found = StoreRecord(
-        store=store,
-        task=task,
-        conversations=conversations,
-        fill_seconds=fill_seconds,
-        restored=restored,
-        memories=len(listings[-1].memories) if listings else 0,
-        tokens=tokens,
-        changed_by_queries=changed,
-        late=late,
-        shared_with=shared_with,
-        doubts=tuple(doubts),
-        system=mask_options(described),
-        model_calls=dict(model_calls),
-        listings=(listings[0].memories,) if len(listings) == 1 and not listings[0].number else (),
-        history=_history(listings) if len(listings) > 1 or any(listing.number for listing in listings) else (),
+def with_listings(record: StoreRecord, listings: Sequence[Listing], extracted: Sequence[Listing] = ()) -> StoreRecord:
+    """Return the record of a finished store with its listings, without known secrets.
+
+    `extracted` is what the system said that the conversations before each probe added.
+    """
+    is_only_one = len(listings) == 1 and not listings[0].number
+    found = replace(
+        record,
+        listings=(listings[0].memories,) if is_only_one else (),
+        history=() if is_only_one else _history(listings),
         extracted=tuple(ChangeRecord(number=one.number, added=one.memories) for one in extracted),
     )
     return without_secrets(found)

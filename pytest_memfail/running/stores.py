@@ -16,11 +16,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
 from pytest_memfail.hosting import Journal, Limits, ModelCalls, Outcomes, Resources, Shelf, StoreReport, TokenRules
-from pytest_memfail.records import StoreRecord, store_record
+from pytest_memfail.records import StoreRecord, with_listings
 from pytest_memfail.running.journals import DEATHS, FileJournal, suspects_of, unfinished_fills
 from pytest_memfail.running.models import LEDGER_FILE, Models, open_ledger
 from pytest_memfail.running.output import Progress, Routing, replay
 from pytest_memfail.running.plan import Asked, Run, Unit
+from pytest_memfail.safety import mask_options
 from pytest_memfail.systems import for_store
 
 T = TypeVar("T")
@@ -354,19 +355,20 @@ def unit_digest(unit: Unit) -> str:
 
 def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None, prompts: Iterable[Doubt]) -> StoreRecord:
     spent = {} if models is None else models.spent
-    return store_record(
-        unit.plan.id,
-        report.task,
+    record = StoreRecord(
+        store=unit.plan.id,
+        task=report.task,
         conversations=report.conversations,
         fill_seconds=report.fill_seconds,
-        listings=report.listings,
-        extracted=report.extracted,
+        restored=report.restored,
+        memories=len(report.listings[-1].memories) if report.listings else 0,
         tokens=report.tokens,
-        changed=report.changed,
+        changed_by_queries=report.changed,
         late=report.late,
         shared_with=report.shared_with,
-        doubts=[*report.doubts, *(models.doubts() if models is not None else ()), *prompts],
-        described=report.described,
-        restored=report.restored,
+        doubts=(*report.doubts, *(models.doubts() if models is not None else ()), *prompts),
+        system=mask_options(report.described),
         model_calls=spent if any(spent.values()) else {},
+        listings=(),
     )
+    return with_listings(record, report.listings, report.extracted)

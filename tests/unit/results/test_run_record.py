@@ -28,8 +28,8 @@ from pytest_memfail.records import (
     from_json,
     question_record,
     read_record,
-    store_record,
     to_json,
+    with_listings,
 )
 
 LINES = [
@@ -278,17 +278,21 @@ def test_an_error_is_a_line_without_a_verdict():
     assert "facts" not in line
 
 
+STORE = StoreRecord(
+    store="s",
+    task="t",
+    conversations=3,
+    fill_seconds=1.5,
+    memories=3,
+    tokens=7,
+    changed_by_queries=(1, 0),
+    system={"version": "1"},
+    listings=(),
+)
+
+
 def test_a_store_is_plain_json_with_every_listing():
-    found = store_record(
-        "s",
-        "t",
-        conversations=3,
-        fill_seconds=1.5,
-        listings=[Listing("s", MEMORIES[:1]), Listing("s", (*MEMORIES[1:], MEMORIES[0]), 2)],
-        tokens=7,
-        changed=(1, 0),
-        described={"version": "1"},
-    )
+    found = with_listings(STORE, [Listing("s", MEMORIES[:1]), Listing("s", (*MEMORIES[1:], MEMORIES[0]), 2)])
     line = to_json(found)
     assert json.loads(json.dumps(line)) == line
     assert (line["memories"], line["tokens"], line["changed_by_queries"]) == (3, 7, [1, 0])
@@ -310,9 +314,7 @@ def test_a_store_is_plain_json_with_every_listing():
 @pytest.mark.parametrize("before", [[], [0], [0, 1], [1, 1, 2]])
 def test_each_listing_is_found_again_from_what_changed(before, order):
     listings = [Listing("s", tuple(MEMORIES[i] for i in some), n) for n, some in ((1, before), (3, order))]
-    found = store_record(
-        "s", "t", conversations=1, fill_seconds=0.0, listings=listings, tokens=1, changed=(0, 0), described={}
-    )
+    found = with_listings(STORE, listings)
     again = from_json(StoreRecord, to_json(found))
     for listing in listings:
         assert again.by_probe[listing.number] == listing.memories
@@ -322,18 +324,14 @@ def test_each_listing_is_found_again_from_what_changed(before, order):
 def test_a_record_grows_with_what_is_stored_and_not_with_its_listings():
     many = [Memory(f"memory {i}") for i in range(200)]
     listings = [Listing("s", tuple(many[: 2 * n]), n) for n in range(100)]
-    found = store_record(
-        "s", "t", conversations=1, fill_seconds=0.0, listings=listings, tokens=1, changed=(0, 0), described={}
-    )
+    found = with_listings(STORE, listings)
     assert sum(len(change.added) for change in found.history) == 198
     assert sum(len(change.gone) for change in found.history) == 0
 
 
 def test_a_store_that_was_never_listed_holds_nothing():
-    found = store_record(
-        "s", "t", conversations=0, fill_seconds=0.0, listings=[], tokens=None, changed=(0, 0), described={}
-    )
-    assert (found.memories, found.listings) == (0, ())
+    found = with_listings(STORE, [])
+    assert (found.listings, found.history) == ((), ())
 
 
 def test_a_record_is_json_whatever_numbers_a_judge_or_an_older_version_gave(tmp_path):
