@@ -17,8 +17,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
-    "plugin": 2500,
-    "running": 1300,
+    "plugin": 1900,
+    "running": 1250,
     "engine": 1000,
     "hosting": 1200,
     "records": 1350,
