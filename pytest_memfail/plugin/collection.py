@@ -19,7 +19,7 @@ from _pytest.fixtures import FuncFixtureInfo, TopRequest
 
 from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, UnknownNameError
 from pytest_memfail.plugin.asking import ask_question, verdict_of
-from pytest_memfail.plugin.options import SUITE_MEANINGS, TASK_MEANINGS
+from pytest_memfail.plugin.options import task_markers
 from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
 from pytest_memfail.plugin.stash import FINISHED, RESULT, RUN, RUNTIME, is_planned
 from pytest_memfail.running import ROOT, Asked, Run, Unit, known_verdicts
@@ -327,7 +327,7 @@ def _narrow_scope(item: QuestionItem) -> str | None:
 
 def own_marker_lines(run: Run) -> list[str]:
     """Return the marker lines of the user's own tasks and of parts, if their names can be markers."""
-    known = {*TASK_MEANINGS, *SUITE_MEANINGS}
+    known = set(task_markers())
     found = {t.name: t.description or "MemFail task of your own" for t in run.tasks if t.name not in known}
     for task in run.tasks:
         found |= {part: f"part of the task {task.name}" for part in run.parts_of(task) if part not in known}
@@ -368,7 +368,7 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
 def _task_markers(config: pytest.Config, run: Run) -> set[str]:
     """Return the tasks and parts that have a marker, without own ones whose name is already another marker (`skip`)."""
     registered = Counter(re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers"))
-    known = {*TASK_MEANINGS, *SUITE_MEANINGS}
+    known = set(task_markers())
     own = {name for task in run.tasks for name in (task.name, *run.parts_of(task))} - known
     return {*known, *(name for name in own if SELECTABLE.fullmatch(name) and registered[name] == 1)}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -97,24 +99,15 @@ def cache_folder(config: pytest.Config) -> Path:
 
 # -- markers -----------------------------------------------------------------------------------------------------------
 
-TASK_MEANINGS: Final = {
-    "conditional_facts_easy": "rules under a condition, stated in one sentence",
-    "conditional_facts_hard": "rules under a condition, spread over an essay",
-    "coexisting_facts": "several preferences that are true at the same time",
-    "persona_retrieval": "details of people, asked about them and about others",
-    "long_hop": "chains of facts stored apart",
-    "updated_facts": "facts that were updated, corrected or retracted",
-    "custom": "your own cases, *.memfail.yaml",
-}
-SUITE_MEANINGS: Final = {
-    "meme": "MEME: facts that change, and what depends on them",
-    "halumem": "HaluMem: what a memory extracts, updates and answers, session by session",
-    "mab_retrieval": "MemoryAgentBench: answers stated somewhere in a long text",
-    "mab_learning": "MemoryAgentBench: labels learned from examples in a long text",
-    "mab_understanding": "MemoryAgentBench: questions about a whole novel",
-    "mab_forgetting": "MemoryAgentBench: numbered facts, where later facts replace earlier ones",
-}
-"""Tasks of other suites; their markers exist even if the suite does not run."""
+
+@cache
+def task_markers() -> dict[str, str]:
+    """Return the meanings of the markers of all built-in tasks; they exist even if a suite does not run.
+
+    Each suite has them in a file of their own, because an unused plugin does not load suites.
+    """
+    folders = Path(__file__).parents[1].joinpath("suites").glob("*/markers.json")
+    return {name: text for path in sorted(folders) for name, text in json.loads(path.read_text("utf-8")).items()}
 
 
 def marker_lines() -> list[str]:
@@ -123,8 +116,7 @@ def marker_lines() -> list[str]:
         "memfail(task, store, k): a graded question of the MemFail benchmark; a test function with it runs once for each "
         "question of the task",
     ]
-    lines += [f"{name}: MemFail task: {meaning}" for name, meaning in TASK_MEANINGS.items()]
-    lines += [f"{name}: task of the suite {meaning}" for name, meaning in SUITE_MEANINGS.items()]
+    lines += [f"{name}: {meaning}" for name, meaning in task_markers().items()]
     lines += [
         f"{name}: MemFail verdict (the latest recorded; without a record, what the task is designed to provoke): {MEANINGS[name]}"
         for name in FAILURES

@@ -20,8 +20,8 @@ from plugin.project import (
     slowly_both_ways,
     with_a_worker,
 )
-from pytest_memfail.plugin.options import TASK_MEANINGS
-from pytest_memfail.suites import TASK_NAMES
+from pytest_memfail.plugin.options import task_markers
+from pytest_memfail.suites import BUILT_IN, built_in_suite
 
 OWN = "def test_own(): pass"
 TWO_STORES = """
@@ -357,7 +357,8 @@ def test_shipped_tasks_are_markers(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess(*words, "updated_facts or conditional_facts_hard")
     tasks = {i.split("::")[0] for i in collected(result)}
     assert tasks == {"memfail/updated_facts", "memfail/conditional_facts_hard"}
-    assert set(TASK_NAMES) < set(TASK_MEANINGS)
+    suites = map(built_in_suite, BUILT_IN)
+    assert set(task_markers()) == {"custom", *(name for suite in suites for name in suite.parts)}
 
 
 def test_verdict_marker_after_a_sample(any_project: Project) -> None:
