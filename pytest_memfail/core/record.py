@@ -93,6 +93,8 @@ class QuestionRecord(Verdict, Comparable):
     """The number of the store's listing by which the question was judged."""
     weight: float = 1.0
     """The question's weight in a weighted measure of its suite."""
+    must_not_use: bool = False
+    """Whether a right answer does not use the facts; a memory that lost them passes vacuously."""
     error: ErrorRecord | None = None
     """Set only with the verdict `error`."""
     reply: str | None = None

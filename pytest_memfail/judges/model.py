@@ -60,8 +60,8 @@ Kept = tuple[StageResult, StageResult]
 class ModelJudge:
     """Judges every stage with a model, except option letters.
 
-    Under `ours`, one call per fact and listing judges storage and summary, and a persona's essay is checked once for
-    all its questions. Under `paper`, each stage is a separate call with the published criteria, for kinds that have
+    Under `ours`, one call per fact and listing judges storage and summary, and a fact that each question needs a part of is checked
+    once for all its questions. Under `paper`, each stage is a separate call with the published criteria, for kinds that have
     them. The grader of a kind grades the answers that it can decide.
     """
 

@@ -31,7 +31,7 @@ _SPARSE: Final[Mapping[Any, frozenset[str]]] = {
     Memory: _ALL,
     StageResult: _ALL,
     Score: _ALL,
-    QuestionRecord: frozenset({"part", "cluster", "listing", "score", "weight", "error", "repeats"}),
+    QuestionRecord: frozenset({"part", "cluster", "listing", "score", "weight", "must_not_use", "error", "repeats"}),
     StoreRecord: frozenset({"history", "late", "model_calls", "doubts", "extracted"}),
     TaskRecord: frozenset({"suite", "variant", "parts", "stands_alone"}),
     SuiteRecord: frozenset({"proxies"}),

@@ -50,6 +50,7 @@ def question_record(
         "part": question.part,
         "cluster": question.cluster,
         "weight": question.weight,
+        "must_not_use": question.must_not_use,
     }
     if verdict is None:
         fault = ErrorRecord(type=type(error).__name__, message=one_line(error, 1000))

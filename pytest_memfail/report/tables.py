@@ -14,8 +14,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[i
         widths: the least width of each column; one that needs more is wider, so that no name is cut or runs into a number.
         left: how many of the first columns are aligned to the left; the others are aligned to the right.
 
-    >>> list(table(["task", "n"], [["long_hop", "96"], ["all", "796"]], [4, 3]))
-    ['task       n', 'long_hop  96', 'all      796']
+    >>> list(table(["task", "n"], [["subjects", "96"], ["all", "796"]], [4, 3]))
+    ['task       n', 'subjects  96', 'all      796']
     """
     lines = [tuple(head), *map(tuple, rows)]
     wide = [

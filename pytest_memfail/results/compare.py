@@ -1,6 +1,6 @@
 """Compare runs on the same questions: a run with an earlier one, and several records side by side.
 
-Questions of one row (the three of a persona's essay, say) and one question at several k depend on each other. Counts are
+Questions of one row (the three about one text, say) and one question at several k depend on each other. Counts are
 of questions, but p-values treat a row as a whole (see `by_row`).
 """
 
@@ -28,7 +28,7 @@ from pytest_memfail.core import (
 from pytest_memfail.records import DATA, VARIANT, Comparison, Flip, Paired, Rate, SuiteRecord, differences
 from pytest_memfail.results.runs import Loaded, labels
 from pytest_memfail.results.statistics import bootstrap, by_row, correct_together, wilson
-from pytest_memfail.results.summary import MISLEADING, TOTAL, Summary, Tally, score_of, suite_measures
+from pytest_memfail.results.summary import TOTAL, Summary, Tally, score_of, suite_measures
 
 # -- a run against an earlier one --------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class Row:
     success: Rate
     """Correct answers; without a test-taker, questions whose memory held."""
     failures: dict[str, Rate]
-    """The rate of each failure among the decided questions; without a test-taker misleading questions count too."""
+    """The rate of each failure among the decided questions; without a test-taker questions that must not use their facts count too."""
     tokens: float | None
     """Tokens per memory."""
     facts_held: Rate
@@ -170,7 +170,7 @@ class Row:
     shown_share: float | None
     """The mean share of its store, by tokens, that a question was shown."""
     abstention: Rate | None
-    """The abstention rate of misleading questions; None if there are none, or no answer was judged."""
+    """The abstention rate of questions that must not use their facts; None if there are none, or no answer was judged."""
     approximate: bool = False
     """Whether the tokens were counted approximately."""
 
@@ -271,7 +271,7 @@ def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> boo
     if question.verdict == ERROR:
         return None
     if not answered:
-        return None if question.kind == MISLEADING or question.is_estimated else question.memory_held
+        return None if question.must_not_use or question.is_estimated else question.memory_held
     if question.verdict == UNGRADED or (question.vacuous and protocol != "paper"):
         return None
     return question.verdict == CORRECT

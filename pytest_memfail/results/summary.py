@@ -38,7 +38,6 @@ STOPPING: Final = {"BudgetError": "the budget ran out", "WaitError": ""}
 TOTAL: Final = "all"
 """The name of the tally of all tasks."""
 NOTHING: Final = wilson(0, 0)
-MISLEADING: Final = "misleading"
 MOST_OF_THE_STORE: Final = 0.5
 """Above this share of its store shown per question, memory held says little about retrieval."""
 
@@ -51,23 +50,24 @@ class Tally:
     verdicts: Mapping[str, int]
     vacuous: int
     held: int
-    """Questions whose facts were all stored, faithful and retrieved; misleading ones are left out."""
+    """Questions whose facts were all stored, faithful and retrieved; those that must not use them are left out."""
     tested: int
-    """Questions whose memory stages were decided; vacuous passes, misleading questions and estimates are left out.
+    """Questions whose memory stages were decided; vacuous passes, questions that must not use their facts and estimates
+    are left out.
 
-    A misleading question passes vacuously if its essay is lost, but not if its essay is kept. If such questions counted,
+    A question that must not use a fact passes vacuously if the fact is lost, but not if it is kept. If such questions counted,
     a memory that loses more would be tested by fewer of them.
     """
     facts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Verdicts per expected fact, by stratum (N, hops); only for tasks with several facts."""
     decided: int = 0
-    """Questions whose memory stages were decided, including misleading ones."""
+    """Questions whose memory stages were decided, including those that must not use their facts."""
     facts_held: Rate = NOTHING
     """The share of single facts of the same questions that were stored, faithful and retrieved."""
     misleading: int = 0
-    """Questions about a detail that no conversation states about the named person."""
+    """Questions that must not use their facts: they ask about somebody of whom nothing is known."""
     abstention: Rate = NOTHING
-    """The share of graded misleading questions not answered from somebody else's details, including vacuous passes."""
+    """The share of such questions with a verdict that were not answered from somebody else's details, including vacuous passes."""
     shown_tokens: float | None = None
     """Mean tokens shown per question; None if tokens were not counted."""
     shown_share: float | None = None
@@ -455,8 +455,8 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     for q in questions:
         if len(counted := _counted_facts(q)) > 1:
             facts.setdefault(q.stratum, Counter()).update(counted)
-    direct = [q for q in questions if q.kind != MISLEADING and not q.is_estimated]
-    misleading = [q.verdict for q in questions if q.kind == MISLEADING and q.verdict in GRADED]
+    direct = [q for q in questions if not q.must_not_use and not q.is_estimated]
+    misleading = [q.verdict for q in questions if q.must_not_use and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
     shares = [
         q.shown_tokens / q.store_tokens
@@ -471,7 +471,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         tested=sum(q.memory_held is not None for q in direct),
         decided=sum(q.memory_held is not None for q in questions),
         facts_held=_facts_held(direct),
-        misleading=sum(q.kind == MISLEADING for q in questions),
+        misleading=sum(q.must_not_use for q in questions),
         abstention=wilson(misleading.count(CORRECT), len(misleading)),
         shown_tokens=sum(shown) / len(shown) if shown else None,
         shown_share=sum(shares) / len(shares) if shares else None,

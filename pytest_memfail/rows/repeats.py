@@ -22,7 +22,7 @@ def near_duplicates(texts: Mapping[str, str], threshold: float) -> Iterator[tupl
     """Yield pairs of texts whose word trigrams have at least this Jaccard similarity; MinHash finds them, an exact
     check confirms.
 
-    The paper's thresholds (appendix B.1) are 0.8 for essays of conditional facts and 0.7 for everything else.
+    The paper's thresholds (appendix B.1) are 0.8 for essays and 0.7 for everything else.
     """
     from datasketch import MinHash, MinHashLSH
 

@@ -286,6 +286,56 @@ def test_no_files_import_each_other_in_a_circle():
     assert not circles(edges), "\n".join(", ".join(sorted(circle)) for circle in circles(edges))
 
 
+SUITE_WORDS = {
+    "memfail": r"misleading|persona|long.?hop|conditional_facts|coexisting_facts|updated_facts|\bMEMFAIL(?:_[A-Z]+)?\b",
+    "meme": r"\bmeme\b",
+    "mab": r"\bmab(?:_|\b)|MemoryAgentBench",
+    "halumem": r"\bhalumem",
+}
+"""Words of each benchmark, which no file outside the folders of suites may contain."""
+EXAMPLES = "an example in help or a docstring"
+KNOWN_WORDS = {
+    "suites/load.py": "lists the suites of this package",
+    "suites/__init__.pyi": "tests and tools read the rows of one suite",
+    "options.py": EXAMPLES,
+    "cli/estimate.py": EXAMPLES,
+    "cli/gate.py": EXAMPLES,
+    "cli/generate.py": EXAMPLES,
+    "core/suite.py": EXAMPLES,
+    "core/verdict.py": "the paper that a rule is from",
+    "results/expressions.py": EXAMPLES,
+    "results/summary.py": "the published name of a figure",
+    "report/published.py": "the published name of a figure",
+    "report/text.py": "the published name of a figure",
+    "labelling.py": "rows of a suite are labelled as rows, facts of others as plain points",
+    "testing/__main__.py": EXAMPLES,
+    "testing/answers.py": "stands in for a model, which reads the prompts of all suites",
+    "testing/chats.py": "stands in for a model that writes the rows of one suite",
+}
+"""Files with words of a benchmark, with the reason."""
+
+
+def test_words_of_a_benchmark_stay_in_its_folder():
+    """What another folder needs of a benchmark is said by its `Suite`, its kinds or a field of a question or fact."""
+    shared = [path for path in FILES if path.relative_to(ROOT).parts[0] != "suites" or path.parent.name == "suites"]
+    found = {
+        path.relative_to(ROOT).as_posix(): words
+        for path in (*shared, ROOT / "suites" / "__init__.pyi")
+        if (words := {suite for suite, word in SUITE_WORDS.items() if has_word(word, path)})
+    }
+    assert found.keys() - KNOWN_WORDS.keys() == set(), found
+    assert KNOWN_WORDS.keys() - found.keys() == set()  # no longer true
+
+
+def has_word(word: str, path: Path) -> bool:
+    return re.search(word, path.read_text(encoding="utf-8"), re.IGNORECASE if "MEMFAIL" not in word else 0) is not None
+
+
+def test_every_suite_has_its_words():
+    own = {"own"}  # the user's, without a benchmark's words
+    assert {path.parent.name for path in ROOT.glob("suites/*/__init__.py")} - own == SUITE_WORDS.keys()
+
+
 KNOWN_SPLITTERS = {
     "suites/memfail/plants.py": "a damaged text keeps every other character as it was",
     "core/sources.py": "paths in a file of code",

@@ -319,7 +319,7 @@ def test_tokens_that_were_not_counted_decide_nothing():
 
 def test_verdicts_of_misleading_questions_are_shares_of_all_that_were_decided():
     asked = [
-        question(id=f"q-{i}", question=f"q-{i}", kind="misleading", verdict="summary_error", memory_held=False)
+        question(id=f"q-{i}", question=f"q-{i}", must_not_use=True, verdict="summary_error", memory_held=False)
         for i in range(4)
     ]
     assert gate("summary_error>0.99", run(*asked)).checks[0].rate == wilson(4, 4)

@@ -223,8 +223,8 @@ def facts(*verdicts):
 def test_misleading_questions_are_left_out_of_memory_held():
     """Else a memory that loses more is tested by fewer of them, and looks better than it is."""
     direct = [line(NOT_STORED) for _ in range(3)] + [line(UNGRADED, held=True, facts=facts(CORRECT)) for _ in range(7)]
-    lost = [line(CORRECT, vacuous=True, kind="misleading") for _ in range(3)]
-    kept = [line(UNGRADED, held=True, kind="misleading") for _ in range(7)]
+    lost = [line(CORRECT, vacuous=True, must_not_use=True) for _ in range(3)]
+    kept = [line(UNGRADED, held=True, must_not_use=True) for _ in range(7)]
     total = built(*direct, *lost, *kept).total
     assert total.memory_held == wilson(7, 10)
     assert total.facts_held.count / total.facts_held.n == 0.7
@@ -233,12 +233,12 @@ def test_misleading_questions_are_left_out_of_memory_held():
 
 def test_abstention_is_over_the_misleading_questions_with_a_verdict():
     lines = [
-        line(CORRECT, vacuous=True, kind="misleading"),
-        line(CORRECT, kind="misleading", answer="passed"),
-        line(REASONING_ERROR, held=True, kind="misleading", answer="failed"),
-        line(SUMMARY_ERROR, kind="misleading"),
-        line(UNGRADED, held=True, kind="misleading"),
-        line(ERROR, kind="misleading"),
+        line(CORRECT, vacuous=True, must_not_use=True),
+        line(CORRECT, must_not_use=True, answer="passed"),
+        line(REASONING_ERROR, held=True, must_not_use=True, answer="failed"),
+        line(SUMMARY_ERROR, must_not_use=True),
+        line(UNGRADED, held=True, must_not_use=True),
+        line(ERROR, must_not_use=True),
         line(CORRECT, kind="direct"),
     ]
     total = built(*lines).total
@@ -246,7 +246,7 @@ def test_abstention_is_over_the_misleading_questions_with_a_verdict():
 
 
 def test_a_run_of_misleading_questions_alone_is_a_result():
-    assert built(line(UNGRADED, held=True, kind="misleading")).untrusted is None
+    assert built(line(UNGRADED, held=True, must_not_use=True)).untrusted is None
 
 
 def test_facts_are_counted_one_by_one():
