@@ -21,8 +21,8 @@ LIMITS = {
     "running": 1250,
     "engine": 1000,
     "hosting": 1200,
-    "records": 1350,
-    "results": 1400,
+    "records": 1000,
+    "results": 1300,
     "judges/offline": 3000,
 }
 """The maximum lines of a folder, including its subfolders."""
