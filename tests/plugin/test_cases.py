@@ -137,7 +137,7 @@ def test_a_faulty_file_that_is_left_out_is_named(project: Project) -> None:
     project.file("incidents/later/wool.memfail.yaml", "- no case")
     result = project.run("incidents/latex.memfail.yaml", system="bm25")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines([f"memfail: memfail: {FAULTY}"])
+    result.stdout.fnmatch_lines([f"memfail: own: {FAULTY}"])
 
 
 @pytest.mark.parametrize("words", [[], ["incidents"], ["memfail/custom"], ["incidents/later/wool.memfail.yaml"]])

@@ -214,9 +214,10 @@ def test_a_system_without_snapshots_is_refused(keeping: Project) -> None:
 
 
 def test_a_class_without_snapshots_is_refused_before_anything_begins(project: Project) -> None:
-    done = project.run(REUSE, system="no-memory")
+    project.file("mine.py", "class Plain:\n    def __init__(self, context): pass")
+    done = project.run(REUSE, system="mine:Plain")
     assert done.ret == 4
-    done.stderr.fnmatch_lines(["ERROR: --memfail-reuse-stores: the memory system 'no-memory' has no snapshot*"])
+    done.stderr.fnmatch_lines(["ERROR: --memfail-reuse-stores: the memory system 'mine:Plain' has no snapshot*"])
 
 
 def test_the_folder_can_be_named(keeping: Project) -> None:
