@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import ssl
 import sys
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -14,6 +16,14 @@ def pytest_collection_finish() -> None:
     """Leave modules and tests out of garbage collection: to go through all of them takes a quarter of a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def certificates_are_read_once() -> Iterator[None]:
+    """Share what TLS needs: each client of a model reads the certificates of the machine, and those of tests use none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture(autouse=True)
