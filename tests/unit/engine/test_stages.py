@@ -46,6 +46,26 @@ def test_a_stage_that_is_not_asked_counts_as_passed_and_is_not_called(make_bench
     assert results[left_out] == StageResult("passed", "this stage is not asked")
 
 
+def test_the_store_is_judged_while_the_test_taker_answers(make_bench):
+    class Judge(ExactJudge):
+        inline = False
+
+        async def storage(self, evidence, store):
+            self.began.set()
+            return super().storage(evidence, store)
+
+    class Patient:
+        async def answer(self, question, shown):
+            await asyncio.wait_for(judge.began.wait(), 10)
+            return Reply("yes")
+
+    judge = Judge()
+    judge.began = asyncio.Event()
+    bench = make_bench(judge=judge, test_taker=Patient())
+    assert names(bench.all(bench.begin(Store, [*ONE, Probe((question(0),))]))) == ["correct"]
+    assert [times for (stage, _), times in judge.asked.items() if stage == "storage"] == [1]
+
+
 def test_a_question_about_the_store_alone_retrieves_nothing(make_bench):
     systems = []
 
