@@ -6,12 +6,20 @@ from .claim import (
     Part as Part,
     PartRole as PartRole,
 )
+from .days import (
+    Days as Days,
+    Moment as Moment,
+    has_moment as has_moment,
+    moment_said as moment_said,
+)
 from .doubts import (
     Doubt as Doubt,
     added_up as added_up,
 )
 from .entries import (
+    DATE_LOST as DATE_LOST,
     LEAST_CHARACTERS as LEAST_CHARACTERS,
+    in_time as in_time,
     is_listed as is_listed,
     memories_of as memories_of,
     wrong_times as wrong_times,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from pytest_memfail.core.days import Moment
 
 PartRole = Literal["core", "condition", "topic", "cause"]
 """`core`: must be found. `condition`: when the core holds. `topic`: what it is about. `cause`: what leads to it."""
@@ -45,6 +48,8 @@ class Claim:
     """The earlier statement that no longer holds."""
     is_dated: bool = False
     """Whether it was stated on a later day than the earlier statement, each with its time."""
+    moment: Moment | None = None
+    """When it was, if a right answer needs that: an entry that keeps the claim must say so, by its timestamp or its text."""
     decoys: tuple[str, ...] = ()
     """Later statements that only look like an update."""
     endings: tuple[str, ...] = ()

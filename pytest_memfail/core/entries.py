@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
+from pytest_memfail.core.days import has_moment
 from pytest_memfail.core.errors import MemorySystemError, WrongTypeError, one_line
 from pytest_memfail.core.model import MAX_K, Fact, Listing, Memory
 from pytest_memfail.core.times import moment_of
+from pytest_memfail.core.verdict import StageResult
 from pytest_memfail.texts import word_set
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
@@ -21,6 +24,10 @@ SAME: Final = 0.8
 """Share of an entry's words that another must contain to count as the same entry with a prefix or changed punctuation."""
 MOST_CHARACTERS: Final = 10_000_000
 """The longest entry that is counted and judged, which takes seconds for each million."""
+WRONG_TIME: Final = "wrong_time"
+"""The label of a fact whose entries put the earlier state last."""
+DATE_LOST: Final = "date_lost"
+"""The label of a fact whose entries do not say when it was, although a right answer needs that."""
 LEAST_CHARACTERS: Final = 20
 """Shorter texts may be alike by chance."""
 
@@ -102,6 +109,17 @@ def is_listed(memory: Memory, listing: Listing) -> bool:
     if memory.id in ids or memory.text in texts or _visible(memory.text, listing):
         return True
     return any(text in memory.text for text in texts if len(text) >= LEAST_CHARACTERS)
+
+
+def in_time(fact: Fact, summary: StageResult, listing: Listing) -> StageResult:
+    """Return the passed summary stage of a fact, failed if the entries have wrong times or none that the answer needs."""
+    fault, label = wrong_times(fact, listing), WRONG_TIME
+    moment, held = fact.claim.moment, [listing.memories[at] for at in summary.entries if at < len(listing.memories)]
+    if fault is None and moment is not None and held and not has_moment(moment, held):
+        fault, label = f"no entry that holds it says when it was: said on {moment.day}", DATE_LOST
+    if fault is None:
+        return summary
+    return replace(summary, outcome="failed", reason=fault, confidence=1.0, label=label, estimated=False)
 
 
 def wrong_times(fact: Fact, listing: Listing) -> str | None:

@@ -63,6 +63,8 @@ class Found:
     label: str | None = None
     vacuous: bool = False
     """Whether the fact counts as faithful only because the memories do not mention it."""
+    estimated: bool = False
+    """Whether this is only an estimate, of a kind that decides other cases."""
 
 
 Finder = Callable[[Fact, Sequence[str]], Found]

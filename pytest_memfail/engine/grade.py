@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from pytest_memfail.core import (
     ADDED_STAGE,
     CORRECT,
+    DATE_LOST,
     ERROR,
     FAILURES,
     LOST_LATER,
@@ -33,13 +34,12 @@ from pytest_memfail.core import (
     described,
     distractor_verdict,
     fact_verdict,
+    in_time,
     one_line,
     question_verdict,
-    wrong_times,
 )
 from pytest_memfail.hosting import Outcomes, called, raised_as
 
-WRONG_TIME: Final = "wrong_time"
 NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 
 
@@ -185,11 +185,13 @@ class Grader:
         summary = UNREACHED
         if storage.outcome == "passed":
             summary = await self._judged("summary", fact, listing) if "summary" in stages else NOT_ASKED
-            if summary is not NOT_ASKED and summary.outcome == "passed" and (fault := wrong_times(fact, listing)):
-                summary = replace(summary, outcome="failed", reason=fault, confidence=1.0, label=WRONG_TIME)
+            if summary is not NOT_ASKED and summary.outcome == "passed":
+                summary = in_time(fact, summary, listing)
         if summary.outcome != "passed":
-            is_independent = question.is_independent and "retrieval" in stages and "answer" not in stages
-            by_search = await self._ask("retrieval", fact, question, shown) if is_independent else UNREACHED
+            is_independent = question.is_independent and "answer" not in stages
+            # recall counts what was shown, and the words of a fact without its date may be
+            is_asked = "retrieval" in stages and (is_independent or summary.label == DATE_LOST)
+            by_search = await self._ask("retrieval", fact, question, shown) if is_asked else UNREACHED
             return fact_verdict(fact.id, storage, summary, by_search)
         if "retrieval" not in stages:
             return fact_verdict(fact.id, storage, summary, replace(NOT_ASKED, vacuous=storage.vacuous))

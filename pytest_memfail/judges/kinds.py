@@ -50,7 +50,7 @@ class SuiteKinds:
             return result
         if kind.offline == "never":
             return NEEDS_MODEL
-        result = replace(result, estimated=kind.offline == "estimates")
+        result = replace(result, estimated=result.estimated or kind.offline == "estimates")
         return self.unfaithful(fact, result) if stage == "summary" else result
 
     def unfaithful(self, fact: Fact, result: StageResult) -> StageResult:
@@ -83,7 +83,16 @@ class SuiteKinds:
         ranks = self._in_store_order(fact, shown)
         found = kind.find(fact, [shown[rank].text for rank in ranks])
         found = replace(found, entries=tuple(ranks[entry] for entry in found.entries))
+        if found.estimated and self._is_certain(fact):
+            reason = "the store has its words, and no entry shown does"
+            found = replace(found, present=False, faithful=False, reason=reason, entries=(), estimated=False)
         return _result(found, fact, found.reason, passed=found.present and found.faithful)
+
+    def _is_certain(self, fact: Fact) -> bool:
+        """Return whether the store was found to keep a fact, and that is no estimate: entries without its words then lack it."""
+        listing = self._judged.get(fact)
+        known = None if listing is None else self._found[listing].get(fact)
+        return known is not None and known.faithful and not known.estimated
 
     def _in_store_order(self, fact: Fact, shown: Sequence[Memory]) -> list[int]:
         """Return the places of the memories shown in the order of the listing, which tells what came later.
@@ -124,7 +133,8 @@ def _result(found: Found, fact: Fact, reason: str, *, passed: bool) -> StageResu
         found.entries,
         missing=() if passed else found.missing or (fact.text,),
         # words that are there, and a failure that was recognised, are certain; what was not found may be worded otherwise
-        confidence=1.0 if passed or found.label else None,
+        confidence=1.0 if (passed or found.label) and not found.estimated else None,
         label=None if passed else found.label,
         vacuous=passed and found.vacuous,
+        estimated=found.estimated,
     )

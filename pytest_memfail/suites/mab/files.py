@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pytest_memfail.core import RowError, UsageError
 from pytest_memfail.rows import JsonRow, digest, numbered, read_json_rows, read_row_again, row_faults
+from pytest_memfail.suites.turns import read_date
 
 NAME: Final = "mab"
 RETRIEVAL: Final = "mab_retrieval"
@@ -32,7 +33,6 @@ SIZES: Final = ("1k", "6k", "32k", "64k", "262k")
 """Lengths of FactConsolidation in tokens; the shortest is that of our sample."""
 
 
-_DATE: Final = re.compile(r"(\d{4})/(\d\d?)/(\d\d?)(?: \(\w+\))?(?: (\d\d?):(\d\d))?")
 TITLES: Final = "entity2id.json"
 
 
@@ -167,14 +167,7 @@ class Row(BaseModel):
 
     def asked_at(self, at: int) -> datetime | None:
         """Return when a question is asked; None without a date, or if it has another format."""
-        match = _DATE.match(_at(self.metadata.question_dates, at))
-        if match is None:
-            return None
-        year, month, day, hour, minute = map(int, match.groups("0"))
-        try:
-            return datetime(year, month, day, hour, minute, tzinfo=timezone.utc)
-        except ValueError:
-            return None
+        return read_date(_at(self.metadata.question_dates, at))
 
     def question_type(self, at: int) -> str:
         """Return the type of a question; empty without one."""

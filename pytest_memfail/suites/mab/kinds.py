@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -14,12 +13,10 @@ from pytest_memfail.suites.mab.facts import subjects_of
 from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, label_match, norm, substring_match
 from pytest_memfail.suites.mab.summaries import ask_summary, grade_empty
 from pytest_memfail.suites.mab.titles import recall, recommended
+from pytest_memfail.suites.turns import find_turn
 from pytest_memfail.texts import content, sentences
 
 STALE: Final = "stale_value"
-RECALLED: Final = 0.6
-"""The share of the words of a turn, or of a sentence of it, that must be stored."""
-_PRONOUNS: Final = frozenset({"i", "im", "ive", "ill", "id"})
 RELATION: Final = 0.5
 """The share of the words before a value that a reworded statement must have."""
 KEPT_TEXTS: Final = 16384
@@ -165,67 +162,6 @@ def find_string(fact: Fact, texts: Sequence[str]) -> Found:
     if entries:
         return Found(True, True, "the string of the answer is there", entries)
     return Found(False, False, "the string of the answer is nowhere", missing=(fact.gold.value,))
-
-
-class Turns:
-    """An index of the words of some memories, to find turns of a chat in them."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        """Index the texts; line breaks and quotes may be escaped, as in a list of turns printed as text."""
-        self._words = [_words(text) for text in texts]
-        self._places: dict[str, list[int]] = {}
-        for number, words in enumerate(self._words):
-            for word in words:
-                self._places.setdefault(word, []).append(number)
-
-    def relied_on(self, turn: str) -> list[int]:
-        """Return, for each sentence of a turn, the text with most of its words, if it has at least `RECALLED` of them."""
-        found = []
-        for sentence in sentences(turn):
-            wanted = _words(sentence)
-            shared = Counter(at for word in wanted for at in self._places.get(word, ()))
-            best = min(shared, key=lambda at: (-shared[at], at), default=None)
-            if best is not None and shared[best] >= RECALLED * len(wanted):
-                found.append(best)
-        return list(dict.fromkeys(found))
-
-    def words_of(self, places: Iterable[int]) -> frozenset[str]:
-        """Return all words of some texts."""
-        return frozenset().union(*(self._words[at] for at in places))
-
-
-@lru_cache(maxsize=KEPT_TEXTS)
-def _words(text: str) -> frozenset[str]:
-    return content(_POSSESSIVE.sub("", text.replace("\\n", " ").replace("\\'", "'")))
-
-
-@lru_cache(maxsize=KEPT_INDEXES)
-def _turns(texts: tuple[str, ...]) -> Turns:
-    return Turns(texts)
-
-
-def particulars(turn: str) -> frozenset[str]:
-    """Return the numbers and names of a turn, as `content` returns words; they must not change when it is stored.
-
-    >>> sorted(particulars("Yesterday I met Ragna at the pier, 40 minutes late."))
-    ['40', 'ragna']
-    """
-    inner = [word for sentence in sentences(turn) for word in sentence.split()[1:] if word[:1].isupper()]
-    with_digits = [word for word in turn.split() if any(map(str.isdigit, word))]
-    names = (*with_digits, *(word for word in inner if len(word.strip(".,!?'")) > 1))
-    return frozenset(word for name in names for word in _words(name) if word not in _PRONOUNS)
-
-
-def find_turn(fact: Fact, texts: Sequence[str]) -> Found:
-    """Find a turn by its words; it is faithful if its numbers and names are kept."""
-    index, wanted = _turns(tuple(texts)), _words(fact.source)
-    entries = tuple(index.relied_on(fact.source))
-    held = index.words_of(entries)
-    if len(wanted & held) < RECALLED * len(wanted) or not wanted:
-        return Found(False, False, "no entry has the words of the turn", entries, (fact.text,))
-    if lost := sorted(particulars(fact.source) - held):
-        return Found(True, False, f"the turn is there without {', '.join(lost[:5])}", entries, tuple(lost))
-    return Found(True, True, "the turn is there, with its numbers and names", entries)
 
 
 # -- graders -----------------------------------------------------------------------------------------------------------

@@ -28,10 +28,11 @@ from pytest_memfail.rows import JsonRow, digest
 from pytest_memfail.suites.mab.chunks import chunks_of
 from pytest_memfail.suites.mab.facts import FactList, NumberedFact
 from pytest_memfail.suites.mab.files import FORGETTING, LEARNING, NAME, RETRIEVAL, UNDERSTANDING, Row, read_context
-from pytest_memfail.suites.mab.kinds import Gold, find_turn
+from pytest_memfail.suites.mab.kinds import Gold
 from pytest_memfail.suites.mab.paper_layout import chunks_of_paper, exchange
 from pytest_memfail.suites.mab.scores import norm
 from pytest_memfail.suites.mab.titles import Titles
+from pytest_memfail.suites.turns import find_turn
 
 DESCRIPTIONS: Final = {
     RETRIEVAL: "answers stated somewhere in a long text",

@@ -12,8 +12,9 @@ from pytest_memfail.core import Fact, Listing, Memory, Reply, SuiteRequest
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.suites.mab import SUITE
-from pytest_memfail.suites.mab.kinds import KINDS, find_turn
+from pytest_memfail.suites.mab.kinds import KINDS
 from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, label_match, norm, substring_match
+from pytest_memfail.suites.turns import find_turn
 
 ASKED = (
     ("What is the capital of Selm?", ["Ostry"]),

@@ -1,0 +1,257 @@
+"""Turns of a chat as facts, for benchmarks that mark the turns that an answer needs.
+
+A question needs only a part of a turn: what the turn says that the answer rests on. A store that keeps the turn, or the
+sentences of it that have words of the question or of the right answer, certainly holds that part. For other stores, words
+give an estimate, and a model decides.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from functools import lru_cache
+from typing import Final, Literal
+
+from pytest_memfail.core import ERROR, Claim, Fact, Found, Kind, QuestionRecord, Score, moment_said
+from pytest_memfail.texts import content, fold, sentences
+
+RECALLED: Final = 0.6
+"""The share of the words of a turn, or of a sentence of it, that must be stored."""
+KEPT_TEXTS: Final = 16384
+KEPT_INDEXES: Final = 16
+NO_MODEL: Final = (
+    "needs a model as judge, MODEL or offline+MODEL: of reworded memories the offline judge only estimates"
+)
+_POSSESSIVE: Final = re.compile(r"['\u2019]s?\b")
+_PRONOUNS: Final = frozenset({"i", "im", "ive", "ill", "id"})
+_DATE: Final = re.compile(r"(\d{4})/(\d\d?)/(\d\d?)(?: \(\w+\))?(?: (\d\d?):(\d\d))?")
+_ID: Final = re.compile(r".*\.(?P<session>s\d+)-t\d+-(?P<role>[a-z]+)")
+
+
+def read_date(text: str) -> datetime | None:
+    """Return the time at the start of a text, such as `2023/05/30 (Tue) 23:40`, in UTC; None if there is none."""
+    match = _DATE.match(text)
+    try:
+        return None if match is None else datetime(*map(int, match.groups("0")), tzinfo=timezone.utc)  # type: ignore[misc, arg-type]
+    except ValueError:
+        return None
+
+
+# -- facts -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TurnGold:
+    """What makes a turn evidence: the question that needs it, and the right answer."""
+
+    asked: str
+    answer: str
+    date: str
+    """The day of its session, such as `2023-05-08 (Monday)`; empty without one."""
+    needed: tuple[str, ...]
+    """The sentences of the turn that have words of the question or of the answer; the whole turn if none has."""
+
+
+def turn_fact(
+    text: str,
+    name: str,
+    *,
+    session: int,
+    turn: int,
+    speaker: str,
+    said: datetime | None,
+    conversation_id: str,
+    asked: str,
+    answer: str,
+    is_temporal: bool = False,
+) -> Fact:
+    """Return a turn as a fact of one question; `name` is unique to store and question, `is_temporal` says if it needs the date."""
+    words = content(asked) | content(answer)
+    found = tuple(sentence for sentence in sentences(text) if words & content(sentence))
+    needed = found or (text,)
+    moment = moment_said("\n".join(needed), said.date()) if is_temporal and said is not None else None
+    date = "" if said is None else f"{said:%Y-%m-%d (%A)}"
+    return Fact(
+        id=f"{name}.s{session:02}-t{turn:02}-{speaker}",
+        kind=TURN,
+        text=text,
+        source=text,
+        conversation_id=conversation_id,
+        claim=Claim(moment=moment),
+        gold=TurnGold(asked, answer, date, needed),
+    )
+
+
+def session_of(fact: str) -> str:
+    """Return the number of the session in the id of a turn's fact."""
+    return match["session"] if (match := _ID.fullmatch(fact)) else ""
+
+
+def speaker_of(fact: str) -> str:
+    """Return the speaker in the id of a turn's fact."""
+    return match["role"] if (match := _ID.fullmatch(fact)) else ""
+
+
+# -- finders -----------------------------------------------------------------------------------------------------------
+
+
+class Turns:
+    """An index of the words of some memories, to find turns of a chat in them."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Index the texts; line breaks and quotes may be escaped, as in a list of turns printed as text."""
+        self._words = [_words(text) for text in texts]
+        self._places: dict[str, list[int]] = {}
+        for number, words in enumerate(self._words):
+            for word in words:
+                self._places.setdefault(word, []).append(number)
+
+    def relied_on(self, turn: str) -> list[int]:
+        """Return, for each sentence of a turn, the text with most of its words, if it has at least `RECALLED` of them."""
+        found = []
+        for sentence in sentences(turn):
+            wanted = _words(sentence)
+            shared = Counter(at for word in wanted for at in self._places.get(word, ()))
+            best = min(shared, key=lambda at: (-shared[at], at), default=None)
+            if best is not None and shared[best] >= RECALLED * len(wanted):
+                found.append(best)
+        return list(dict.fromkeys(found))
+
+    def words_of(self, places: Iterable[int]) -> frozenset[str]:
+        """Return all words of some texts."""
+        return frozenset().union(*(self._words[at] for at in places))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _words(text: str) -> frozenset[str]:
+    return content(_POSSESSIVE.sub("", text.replace("\\n", " ").replace("\\'", "'")))
+
+
+@lru_cache(maxsize=KEPT_INDEXES)
+def _turns(texts: tuple[str, ...]) -> Turns:
+    return Turns(texts)
+
+
+def particulars(turn: str) -> frozenset[str]:
+    """Return the numbers and names of a turn, as `content` returns words; they must not change when it is stored.
+
+    >>> sorted(particulars("Yesterday I met Ragna at the pier, 40 minutes late."))
+    ['40', 'ragna']
+    """
+    inner = [word for sentence in sentences(turn) for word in sentence.split()[1:] if word[:1].isupper()]
+    with_digits = [word for word in turn.split() if any(map(str.isdigit, word))]
+    names = (*with_digits, *(word for word in inner if len(word.strip(".,!?'")) > 1))
+    return frozenset(word for name in names for word in _words(name) if word not in _PRONOUNS)
+
+
+def find_turn(fact: Fact, texts: Sequence[str]) -> Found:
+    """Find a turn by its words; it is faithful if its numbers and names are kept."""
+    return _by_words(fact.source, fact.text, texts)
+
+
+def _by_words(said: str, text: str, texts: Sequence[str]) -> Found:
+    index, wanted = _turns(tuple(texts)), _words(said)
+    entries = tuple(index.relied_on(said))
+    held = index.words_of(entries)
+    if len(wanted & held) < RECALLED * len(wanted) or not wanted:
+        return Found(False, False, "no entry has the words of the turn", entries, (text,))
+    if lost := sorted(particulars(said) - held):
+        return Found(True, False, f"the turn is there without {', '.join(lost[:5])}", entries, tuple(lost))
+    return Found(True, True, "the turn is there, with its numbers and names", entries)
+
+
+def find_needed(fact: Fact, texts: Sequence[str]) -> Found:
+    """Find a turn, or what the question needs of it, word for word; else estimate by words whether it is there."""
+    held, gold = [_folded(text) for text in texts], fact.gold
+    for wanted in ((fact.source,), gold.needed):
+        places = [next((at for at, text in enumerate(held) if _folded(each) in text), None) for each in wanted]
+        if None not in places:
+            entries = tuple(dict.fromkeys(at for at in places if at is not None))
+            return Found(True, True, "the turn is there word for word", entries)
+    return replace(_by_words("\n".join(gold.needed), fact.text, texts), estimated=bool(texts))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _folded(text: str) -> str:
+    return fold(text)
+
+
+TURN: Final = "evidence_turn"
+KINDS: Final[dict[str, Kind]] = {
+    TURN: Kind(
+        present='Some entry has at least part of what the answer to "asked" needs of this turn, in any words.',
+        faithful='The entries keep everything of this turn that leads from "asked" to "answer": each name, number, amount and '
+        "detail that the answer rests on, and whom it is about. The rest of the turn may be gone. A turn may hold only one of "
+        "several parts of the answer: only that part counts. A time that the turn counts from its day, such as "
+        '"last week", may be given as a date.',
+        recoverable='A reader of these entries alone would know what this turn adds to the answer to "asked".',
+        find=find_needed,
+        times=True,
+        gold=("said", "date", "asked", "answer"),
+        note="That an entry says nothing of the day is no fault here: dates are checked apart. A wrong one is.",
+    )
+}
+
+
+# -- measures of retrieval ---------------------------------------------------------------------------------------------
+
+Recall = Literal["any", "all", "ndcg"]
+
+
+def recall(
+    which: Recall, unit: Literal["turn", "session"], of: Callable[[QuestionRecord], bool] = lambda _: True
+) -> Callable[[Sequence[QuestionRecord]], Score]:
+    """Return the mean over the questions chosen by `of` that have facts: is `any` or are `all` of their turns among the
+    memories shown, or how high do they rank (`ndcg`)?
+
+    A session is shown if one of its turns is.
+    """
+
+    def measure(questions: Sequence[QuestionRecord]) -> Score:
+        asked = [q for q in questions if q.facts and q.verdict != ERROR and of(q)]
+        if any(fact.deciding.estimated for q in asked for fact in q.facts):
+            return Score(None, len(asked), lacks=NO_MODEL)
+        if not asked:
+            return Score(None, 0, lacks="no question with evidence")
+        values = [_of_ranks(which, _ranks(question, unit), question.k) for question in asked]
+        return Score(sum(values) / len(values), len(values))
+
+    return measure
+
+
+def share_shown(questions: Sequence[QuestionRecord]) -> Score:
+    """Return the mean share of a question's evidence turns that the memories shown hold."""
+    asked = [q for q in questions if q.facts and q.verdict != ERROR]
+    if any(fact.deciding.estimated for q in asked for fact in q.facts):
+        return Score(None, len(asked), lacks=NO_MODEL)
+    if not asked:
+        return Score(None, 0, lacks="no question with evidence")
+    found = [[rank is not None for rank in _ranks(question, "turn")] for question in asked]
+    return Score(sum(sum(one) / len(one) for one in found) / len(found), len(found))
+
+
+def _ranks(question: QuestionRecord, unit: str) -> list[int | None]:
+    """Return the rank of each turn or session among the memories shown, from 0; None if it is not there."""
+    found: dict[str, int | None] = {}
+    for fact in question.facts:
+        name = fact.id if unit == "turn" else session_of(fact.id)
+        shown = min(fact.retrieval.entries, default=0) if fact.retrieval.outcome == "passed" else None
+        known = found.get(name)
+        found[name] = shown if known is None else known if shown is None else min(known, shown)
+    return list(found.values())
+
+
+def _of_ranks(which: Recall, ranks: Sequence[int | None], k: int) -> float:
+    shown = sorted(rank for rank in ranks if rank is not None)
+    if which != "ndcg":
+        return float(bool(shown) if which == "any" else len(shown) == len(ranks))
+    return _gain(dict.fromkeys(shown)) / _gain(range(min(len(ranks), k)))
+
+
+def _gain(ranks: Iterable[int]) -> float:
+    """Return the discounted gain as published: the first two ranks count alike."""
+    return sum(1.0 if rank == 0 else 1 / math.log2(rank + 1) for rank in ranks)
