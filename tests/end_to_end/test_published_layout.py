@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks, validate
-from pytest_memfail.suites.memfail.tasks import MODULES
+from pytest_memfail.suites.memfail.plan import TASKS
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "memfail"
 
@@ -40,7 +40,7 @@ def tasks():
 
 @pytest.fixture(scope="module")
 def rows():
-    return {name: MODULES[name].read(DATA / f"{name}.csv") for name in MEMFAIL_TASKS}
+    return {name: TASKS[name].read(DATA / f"{name}.csv") for name in MEMFAIL_TASKS}
 
 
 def stored_texts(task):

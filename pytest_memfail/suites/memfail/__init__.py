@@ -10,8 +10,8 @@ from pytest_memfail.suites.memfail.design import OPTION_WORDS
 from pytest_memfail.suites.memfail.faults import faults
 from pytest_memfail.suites.memfail.files import files_of_memfail
 from pytest_memfail.suites.memfail.kinds import MEMFAIL_ANSWERS, MEMFAIL_KINDS
+from pytest_memfail.suites.memfail.plan import MEMFAIL_TASKS, TASK_NAMES, TASKS, task_of_row, task_of_rows
 from pytest_memfail.suites.memfail.row_models import LETTERS, MODELS
-from pytest_memfail.suites.memfail.tasks import MEMFAIL_TASKS, MODULES, TASK_NAMES, task_of_row, task_of_rows
 from pytest_memfail.suites.shipped import shipped_data
 
 __all__ = [
@@ -44,7 +44,7 @@ def load(request: SuiteRequest) -> list[Task]:
             f"no rows of the task {missing[0]!r}: {folder / missing[0]}.csv is missing (--memfail-data names the folder)"
         )
     return [
-        MODULES[name].build(name, MODULES[name].read(files[name]), request.protocol, request.seed)
+        TASKS[name].build(name, TASKS[name].read(files[name]), request.protocol, request.seed)
         for name in wanted
         if name in files
     ]

@@ -16,6 +16,7 @@ from typing import Any, Final
 from pytest_memfail.core import SuiteFault, json_of
 from pytest_memfail.rows import near_duplicates, shared_runs
 from pytest_memfail.suites.memfail.options import wrong_ends
+from pytest_memfail.suites.memfail.plan import USER
 from pytest_memfail.suites.memfail.row_models import (
     LETTERS,
     CoexistingRow,
@@ -25,7 +26,6 @@ from pytest_memfail.suites.memfail.row_models import (
     UpdatedRow,
 )
 from pytest_memfail.suites.memfail.rows import Rows, warn
-from pytest_memfail.suites.memfail.updated_facts import USER
 from pytest_memfail.texts import essay_sentences, in_plain_words, plain_words
 
 DESIGN: Final = "pytest-memfail"

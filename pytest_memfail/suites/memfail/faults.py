@@ -12,6 +12,7 @@ from pytest_memfail.core import RowError, SuiteFault, UsageError
 from pytest_memfail.suites.memfail.design import declares_design, design_faults
 from pytest_memfail.suites.memfail.files import files_of_memfail
 from pytest_memfail.suites.memfail.options import option_shortcuts
+from pytest_memfail.suites.memfail.plan import TASKS
 from pytest_memfail.suites.memfail.row_models import (
     MODELS,
     CoexistingRow,
@@ -23,7 +24,6 @@ from pytest_memfail.suites.memfail.row_models import (
 )
 from pytest_memfail.suites.memfail.rows import Rows, row_faults_of, warn
 from pytest_memfail.suites.memfail.shortcuts import shortcut_faults
-from pytest_memfail.suites.memfail.tasks import MODULES
 from pytest_memfail.suites.places import better_said, elsewhere
 from pytest_memfail.suites.published import as_faults
 from pytest_memfail.texts import NUMBER_WORDS, content, plain_words
@@ -65,7 +65,7 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
         yield from as_faults(errors, warnings)
         if not errors:
             try:
-                sound[name] = MODULES[name].read(path)
+                sound[name] = TASKS[name].read(path)
             except RowError as error:  # repeated ids
                 yield from as_faults([error])
     for name, rows in sound.items():

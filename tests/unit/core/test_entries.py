@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, is_listed, moment_of, wrong_times
-from pytest_memfail.suites.memfail import updated_facts
+from pytest_memfail.suites.memfail.plan import TASKS
 
 DAY = datetime(2024, 3, 11, tzinfo=timezone.utc)
 ROWS = Path(__file__).parents[3] / "datasets" / "updated_facts.csv"
@@ -109,7 +109,7 @@ def test_states_told_on_the_same_day_are_not_compared():
     ],
 )
 def test_of_the_shipped_rows_all_that_change_are_compared(cut, least, most):
-    task = updated_facts.build("updated_facts", updated_facts.read(ROWS), "ours", 1)
+    task = TASKS["updated_facts"].build("updated_facts", TASKS["updated_facts"].read(ROWS), "ours", 1)
     (store,) = task.stores
     held = listing(*((c.text, cut(c.timestamp)) for c in store.read_conversations()))
     wrong = [name for name, fact in task.evidence.items() if wrong_times(fact, held)]

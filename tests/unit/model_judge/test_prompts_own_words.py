@@ -16,7 +16,7 @@ from pytest_memfail.judges import prompts
 from pytest_memfail.llm.test_taker import chat_prompt, graded_prompt
 from pytest_memfail.suites import MEMFAIL_ANSWERS, MEMFAIL_KINDS
 from pytest_memfail.suites.memfail.gold import Link, Persona, Preference, Rule, State
-from pytest_memfail.suites.memfail.long_hop import OUTPUT_INSTRUCTION
+from pytest_memfail.suites.memfail.plan import OUTPUT_INSTRUCTION
 
 PAPER = Path(__file__).parents[4] / "shared" / "papers" / "memfail_full.txt"
 RUN = 8

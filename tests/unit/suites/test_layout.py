@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from pytest_memfail.core import Ingest, Probe
-from pytest_memfail.suites.memfail import layout
+from pytest_memfail.suites.memfail import plan as layout
 from pytest_memfail.suites.memfail.rows import Rows
 from pytest_memfail.suites.sampling import by_digest
 

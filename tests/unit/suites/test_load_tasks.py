@@ -36,7 +36,7 @@ from pytest_memfail.suites import (
     sample,
     with_users_tasks,
 )
-from pytest_memfail.suites.memfail.long_hop import OUTPUT_INSTRUCTION
+from pytest_memfail.suites.memfail.plan import OUTPUT_INSTRUCTION
 from pytest_memfail.systems.bm25 import BM25
 
 

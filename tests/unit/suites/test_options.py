@@ -9,8 +9,8 @@ import pytest
 from row_files import long_hop, write
 
 from pytest_memfail.suites import shipped_data, validate
-from pytest_memfail.suites.memfail.long_hop import read
 from pytest_memfail.suites.memfail.options import _choices, _share, option_shortcuts
+from pytest_memfail.suites.memfail.plan import TASKS
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 LETTERS = "ABCDE"
@@ -29,7 +29,7 @@ def chains(path, offered, count=20, **changes):
         )
         records.append({**record, **cells, **{key: change(n, record) for key, change in changes.items()}})
     write(path / "long_hop.csv", *records)
-    return [finding.problem for finding in option_shortcuts(read(path / "long_hop.csv"))]
+    return [finding.problem for finding in option_shortcuts(TASKS["long_hop"].read(path / "long_hop.csv"))]
 
 
 def ends_of_others(n, count=20):
@@ -74,7 +74,7 @@ def test_a_handful_of_rows_is_not_enough_to_report(tmp_path):
 
 
 def test_the_shipped_options_reveal_nothing():
-    rows = read(shipped_data() / "long_hop.csv").rows
+    rows = TASKS["long_hop"].read(shipped_data() / "long_hop.csv").rows
     shares = {name: _share(rows, choose) for name, choose in _choices(rows).items()}
     assert {name: share for name, share in shares.items() if share > 1 / 5 + 3 * (4 / 25 / len(rows)) ** 0.5} == {}
     ends = Counter(row.ground_truth_answer for row in rows)

@@ -15,15 +15,15 @@ from row_files import MAKERS, as_csv, asked, coexisting, conditional, long_hop, 
 from pytest_memfail.core import RowError
 from pytest_memfail.rows import slug
 from pytest_memfail.suites import TASK_NAMES
+from pytest_memfail.suites.memfail.plan import TASKS
 from pytest_memfail.suites.memfail.row_models import MODELS
 from pytest_memfail.suites.memfail.rows import row_faults_of
-from pytest_memfail.suites.memfail.tasks import MODULES
 
 
 def fault(path: Path, task: str) -> RowError:
     """Return the error of a file that must be refused."""
     with pytest.raises(RowError) as caught:
-        MODULES[task].read(path)
+        TASKS[task].read(path)
     assert str(caught.value).startswith(f"{path}:{caught.value.line}: {caught.value.field}: ")
     assert "\n" not in str(caught.value)
     return caught.value
@@ -37,7 +37,7 @@ def fault_of(tmp_path: Path, task: str, **changes: str) -> RowError:
 
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_sound_rows_are_read(tmp_path, task):
-    rows = MODULES[task].read(write(tmp_path / "rows.csv", *(MAKERS[task](n) for n in range(4))))
+    rows = TASKS[task].read(write(tmp_path / "rows.csv", *(MAKERS[task](n) for n in range(4))))
     assert len(rows.rows) == len(set(rows.ids)) == 4
 
 
@@ -212,7 +212,7 @@ def test_a_misspelt_field_of_a_detail_names_the_right_one(tmp_path):
 @pytest.mark.parametrize("cell", ["", "null"])
 def test_a_row_without_details_has_none(tmp_path, cell):
     path = write(tmp_path / "rows.csv", conditional(evidence_details=cell))
-    assert MODULES["conditional_facts_easy"].read(path).rows[0].evidence_details is None
+    assert TASKS["conditional_facts_easy"].read(path).rows[0].evidence_details is None
 
 
 def test_a_fault_inside_a_question_is_named_by_its_index_and_field(tmp_path):
@@ -291,7 +291,7 @@ def test_a_record_over_several_lines_is_named_by_the_line_it_starts_on(tmp_path)
 def test_the_lines_of_sound_rows_are_where_their_records_start(tmp_path):
     path = write(tmp_path / "rows.csv", *(long_hop(n) for n in range(4)))
     lines = path.read_text(encoding="utf-8").split("\n")
-    rows = MODULES["long_hop"].read(path)
+    rows = TASKS["long_hop"].read(path)
     assert [lines[line - 1].partition(",")[0] for line in rows.lines] == list(rows.ids)
 
 
@@ -321,7 +321,7 @@ def test_the_place_of_a_bad_byte_is_right_in_a_long_file(tmp_path):
 def test_a_byte_order_mark_is_not_part_of_the_header(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(as_csv([conditional()]), encoding="utf-8-sig")
-    assert len(MODULES["conditional_facts_easy"].read(path).rows) == 1
+    assert len(TASKS["conditional_facts_easy"].read(path).rows) == 1
 
 
 def test_a_quote_that_is_never_closed_is_named(tmp_path):
@@ -358,7 +358,7 @@ def test_a_folder_in_place_of_the_file_cannot_be_read(tmp_path):
 
 def test_columns_beyond_ours_are_ignored(tmp_path):
     path = write(tmp_path / "rows.csv", conditional(colour="blue"))
-    assert len(MODULES["conditional_facts_easy"].read(path).rows) == 1
+    assert len(TASKS["conditional_facts_easy"].read(path).rows) == 1
 
 
 @pytest.mark.parametrize("task", TASK_NAMES)
@@ -367,9 +367,9 @@ def test_ids_do_not_depend_on_the_position_of_a_row(tmp_path, task):
     records = [make(n) for n in range(8)]
     if task == "persona_retrieval":  # several essays about people with the same name
         records = [{**record, "entity": "Ada Berg"} for record in records]
-    before = MODULES[task].read(write(tmp_path / "before.csv", *records))
+    before = TASKS[task].read(write(tmp_path / "before.csv", *records))
     random.Random(1).shuffle(records)
-    after = MODULES[task].read(write(tmp_path / "after.csv", *records))
+    after = TASKS[task].read(write(tmp_path / "after.csv", *records))
 
     def by_content(rows):
         return {row.model_dump_json(): row_id for row, row_id in zip(rows.rows, rows.ids, strict=True)}
@@ -379,12 +379,12 @@ def test_ids_do_not_depend_on_the_position_of_a_row(tmp_path, task):
 
 
 def test_the_rows_own_id_is_used(tmp_path):
-    assert MODULES["persona_retrieval"].read(write(tmp_path / "rows.csv", persona(id="mine"))).ids == ("mine",)
+    assert TASKS["persona_retrieval"].read(write(tmp_path / "rows.csv", persona(id="mine"))).ids == ("mine",)
 
 
 def test_rows_with_the_same_readable_id_are_distinguished_by_content(tmp_path):
     one, two = ({**persona(n), "entity": "Ada Berg"} for n in range(2))
-    ids = MODULES["persona_retrieval"].read(write(tmp_path / "rows.csv", one, two)).ids
+    ids = TASKS["persona_retrieval"].read(write(tmp_path / "rows.csv", one, two)).ids
     assert len(set(ids)) == 2
     assert all(row_id.startswith("ada-berg-") for row_id in ids)
 
@@ -400,7 +400,7 @@ def test_a_text_without_latin_letters_has_a_slug_too():
 
 def test_the_hash_is_that_of_the_files_bytes(tmp_path):
     path = write(tmp_path / "rows.csv", conditional())
-    assert MODULES["conditional_facts_easy"].read(path).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert TASKS["conditional_facts_easy"].read(path).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -414,7 +414,7 @@ def test_half_a_character_in_a_cell_is_named(tmp_path, cell, field):
 
 def test_a_whole_character_in_two_escapes_is_read(tmp_path):
     made = coexisting(preferences='["a", "b \\ud83d\\ude00"]')
-    (row,) = MODULES["coexisting_facts"].read(write(tmp_path / "rows.csv", made)).rows
+    (row,) = TASKS["coexisting_facts"].read(write(tmp_path / "rows.csv", made)).rows
     assert row.preferences[1] == "b \U0001f600"
 
 
@@ -422,7 +422,7 @@ def test_rows_as_excel_saves_them(tmp_path):
     text = as_csv([conditional(n) for n in range(3)])
     path = tmp_path / "rows.csv"
     path.write_text(text, encoding="utf-8", newline="")
-    read = MODULES["conditional_facts_easy"].read
+    read = TASKS["conditional_facts_easy"].read
     plain = read(path)
     rows = list(csv.reader(io.StringIO(text, newline="")))
     stream = io.StringIO()

@@ -14,6 +14,7 @@ import pytest
 from row_files import asked, conditional, persona, updated, write
 
 from pytest_memfail.suites import shipped_data, validate
+from pytest_memfail.suites.memfail.plan import TASKS
 from pytest_memfail.suites.memfail.shortcuts import (
     EXCLUSIVITY,
     HIGHEST,
@@ -24,7 +25,6 @@ from pytest_memfail.suites.memfail.shortcuts import (
     shortcut_faults,
     sources_of,
 )
-from pytest_memfail.suites.memfail.tasks import MODULES
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 WORDS = "amber bramble cinder dahlia ember fennel garnet hazel indigo juniper kelp lantern marble nutmeg opal".split()
@@ -32,7 +32,7 @@ WORDS = "amber bramble cinder dahlia ember fennel garnet hazel indigo juniper ke
 
 def told(path, *names):
     """Return the findings for these files of a folder."""
-    tasks = {name: MODULES[name].read(path / f"{name}.csv") for name in names}
+    tasks = {name: TASKS[name].read(path / f"{name}.csv") for name in names}
     return [finding.problem for finding in shortcut_faults(tasks)]
 
 
@@ -127,7 +127,7 @@ def test_rows_that_all_have_one_answer_are_passed_over(tmp_path):
 
 def test_the_order_of_the_rows_changes_nothing(tmp_path):
     tasks = {
-        "conditional_facts_easy": MODULES["conditional_facts_easy"].read(shipped_data() / "conditional_facts_easy.csv")
+        "conditional_facts_easy": TASKS["conditional_facts_easy"].read(shipped_data() / "conditional_facts_easy.csv")
     }
     (essays, *_) = sources_of(tasks)
     turned = essays.texts[::-1]
@@ -140,7 +140,7 @@ def test_the_order_of_the_rows_changes_nothing(tmp_path):
 
 def test_answers_drawn_by_lot_are_not_reported():
     """The level is 1% for all rules of a folder together."""
-    easy = MODULES["conditional_facts_easy"].read(shipped_data() / "conditional_facts_easy.csv")
+    easy = TASKS["conditional_facts_easy"].read(shipped_data() / "conditional_facts_easy.csv")
     sources = [source.texts[:40] for source in sources_of({"conditional_facts_easy": easy})]
     rules = [rules_of([text.text for text in texts]) for texts in sources]
     alarms = 0
@@ -159,7 +159,7 @@ def test_no_rule_answers_the_shipped_rows():
     names = ("conditional_facts_easy", "conditional_facts_hard", "updated_facts")
     scores = {
         (source.rows.path.stem, source.name, name): mean_score(rule, source.texts)
-        for source in sources_of({name: MODULES[name].read(shipped_data() / f"{name}.csv") for name in names})
+        for source in sources_of({name: TASKS[name].read(shipped_data() / f"{name}.csv") for name in names})
         for name, rule in rules_of([text.text for text in source.texts]).items()
     }
     assert len(scores) == 21

@@ -10,7 +10,7 @@ import pytest
 from row_files import asked, persona, write
 
 from pytest_memfail.suites import shipped_data, validate
-from pytest_memfail.suites.memfail.persona_retrieval import read
+from pytest_memfail.suites.memfail.plan import TASKS
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 
@@ -37,7 +37,7 @@ def test_a_first_or_a_last_name_of_somebody_stored_is_enough(tmp_path):
 
 
 def test_strangers_of_the_shipped_rows_share_first_names_last_names_or_both_with_people_stored():
-    rows = read(shipped_data() / "persona_retrieval.csv").rows
+    rows = TASKS["persona_retrieval"].read(shipped_data() / "persona_retrieval.csv").rows
     first, last = ({row.entity.split()[end] for row in rows} for end in (0, -1))
     essays = "\n".join(row.essay for row in rows)
     kinds = Counter[str]()
