@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,12 @@ def _no_file_left_open(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return opened[-1]
 
     monkeypatch.setattr(sqlite3, "connect", remembered)
+    before = set(threading.enumerate())
     yield
-    for connection in opened:
-        connection.close()
+    # a request of the proxy may still be under way: SQLite crashes if its connection is closed under a call
+    requests = [each for each in set(threading.enumerate()) - before if "process_request_thread" in each.name]
+    for request in requests:
+        request.join(5)
+    if not any(request.is_alive() for request in requests):
+        for connection in opened:
+            connection.close()
