@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.match import Match, coverage
@@ -110,6 +111,7 @@ def _loss(key: str, held: Mapping[str, float]) -> float:
     return lexicon.weight(key) * (1 - held.get(key, 0.0))
 
 
+@lru_cache(maxsize=16384)
 def _sort(key: str) -> str:
     """Return the part of speech of a key, or "name"; empty for numbers."""
     if not key[:1].isalpha():

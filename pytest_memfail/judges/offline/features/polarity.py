@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
@@ -34,6 +33,7 @@ LIKING = "like love enjoy prefer favour adore favourite fond keen fan crave cher
 DISLIKING = (
     "dislike hate loathe detest avoid refuse despise abhor reject shun resent bother annoy tolerate allergic intolerant"
 )
+CLASSES = (*MARKERS, "liking", "disliking")
 ENTRY = ("only", "negation", "past", "now")
 """Classes that are also counted in the whole entry."""
 NAMES = {
@@ -65,9 +65,9 @@ def _classes() -> dict[str, tuple[str, ...]]:
     return {word: tuple(dict.fromkeys(names)) for word, names in found.items()}
 
 
-def counts(statements: Iterable[Statement]) -> Counter[str]:
+def counts(statements: Iterable[Statement]) -> dict[str, int]:
     """Return the number of words of each class in the statements."""
-    classes, found = _classes(), Counter[str]()
+    classes, found = _classes(), dict.fromkeys(CLASSES, 0)
     for statement in statements:
         last = ""
         for token in statement.tokens:
@@ -119,7 +119,7 @@ def compute(match: Match) -> dict[str, float]:
     return found
 
 
-def _turned(source: Counter[str], best: Counter[str], one: str, other: str) -> float:
+def _turned(source: dict[str, int], best: dict[str, int], one: str, other: str) -> float:
     """Return 1 if the source has words of one class alone, and the best statement those of the other alone."""
     has_one, had_one = best[one] > 0, source[one] > 0
     return float(has_one != had_one and has_one != (best[other] > 0) and had_one != (source[other] > 0))
