@@ -1,6 +1,8 @@
 """Distribute a run over xdist's workers: send them its data, schedule its items, and handle the death of a worker.
 
-All items of a store go to one worker, the heaviest store first. All other tests are distributed as by `--dist load`.
+All items of a store go to one worker, the heaviest store first. All other tests are distributed as by `--dist load`. Each
+worker keeps a journal of the questions in flight, which names the question when the worker dies. If several were in flight,
+none is blamed, and they are asked again one at a time. A store that kills its worker twice while it is filled is given up.
 """
 
 from __future__ import annotations
