@@ -1,4 +1,7 @@
-"""The `memfail` command: one file per sub-command, each with `add` (its options) and `run` (its work)."""
+"""The `memfail` command: one file per sub-command, each with `add` (its arguments) and `run` (its work).
+
+The file of a command begins with its help: the first line is that in the list of commands, the others describe it.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +12,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from difflib import get_close_matches
-from typing import TextIO
+from importlib import import_module
+from typing import Final, TextIO
 
 from pytest_memfail._version import __version__
-from pytest_memfail.cli import (
-    anchor,
-    cache,
-    case,
-    check_system,
-    compare,
-    estimate,
-    gate,
-    generate,
-    judge_check,
-    label,
-    merge,
-    plan,
-    regrade,
-    report,
-    show,
-    validate,
-    view,
-)
+from pytest_memfail.cli.arguments import Arguments
 from pytest_memfail.core import MemfailError, UsageError, one_line, os_reason
 from pytest_memfail.safety import escape_controls
 
@@ -38,6 +24,12 @@ USAGE = 4
 """Pytest's exit code for a usage error."""
 BROKEN = 3
 """Pytest's exit code for an internal error."""
+COMMANDS: Final = (
+    *("validate", "check-system", "judge-check", "label", "generate"),
+    *("show", "view", "case", "report", "compare", "gate", "anchor", "merge", "plan", "regrade"),
+    *("cache", "estimate"),
+)
+"""In the order of the help: before a run, records of runs, models."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,24 +118,10 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse._SubParsersAction[argp
     )
     parser.add_argument("--version", action="version", version=f"memfail {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (
-        validate,
-        check_system,
-        judge_check,
-        label,
-        generate,
-        show,
-        view,
-        case,
-        report,
-        compare,
-        gate,
-        anchor,
-        merge,
-        plan,
-        regrade,
-        cache,
-        estimate,
-    ):
-        command.add(commands)
+    for name in COMMANDS:
+        command = import_module(f"pytest_memfail.cli.{name.replace('-', '_')}")
+        summary, _, description = (command.__doc__ or "").partition("\n\n")
+        added = commands.add_parser(name, help=f"{summary[:1].lower()}{summary[1:-1]}", description=description)
+        added.set_defaults(run=command.run, error=added.error)
+        command.add(Arguments(added))
     return parser, commands

@@ -1,33 +1,28 @@
-"""`memfail anchor`."""
+"""Save a run as the anchor of the gate, with the reason.
+
+Write the verdicts of a record as the anchor: the golden run that --memfail-anchor compares with in addition to the
+baseline. A baseline moves with every change to main, so losses that are too small to detect add up unseen. The
+anchor moves only by this command, and keeps the reason. Exits with 6 for a record that is not a whole, trustworthy
+run.
+"""
 
 from __future__ import annotations
 
 import argparse
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
+from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
 from pytest_memfail.cli.gate import Untrusted, check_no_errors, check_whole
-from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.cli.records import load
 from pytest_memfail.core import UsageError, counted
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "anchor",
-        help="save a run as the anchor of the gate, with the reason",
-        description="Write the verdicts of a record as the anchor: the golden run that --memfail-anchor compares with in "
-        "addition to the baseline. A baseline moves with every change to main, so losses that are too small to detect "
-        "add up unseen. The anchor moves only by this command, and keeps the reason. Exits "
-        "with 6 for a record that is not a whole, trustworthy run.",
-    )
-    parser.add_argument(
-        "record", metavar="RECORD", type=Path, help=f"whole {RECORD_HELP}; join shards with memfail merge first"
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the anchor file; commit it")
-    parser.add_argument("--reason", metavar="TEXT", required=True, help="why the anchor moves; shown when a gate fails")
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("record RECORD", f"whole {RECORD_HELP}; join shards with memfail merge first", Path)
+    argument("-o --output FILE", "the anchor file; commit it", Path, required=True)
+    argument("--reason TEXT", "why the anchor moves; shown when a gate fails", required=True)
 
 
 def run(options: argparse.Namespace) -> int:

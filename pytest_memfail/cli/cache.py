@@ -1,29 +1,24 @@
-"""`memfail cache`."""
+"""Show or prune the cached replies of models.
+
+Show the cached replies of models, or prune them.
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
+from pytest_memfail.cli.arguments import Arguments
 from pytest_memfail.core import UsageError, counted
 
 DAY = 86_400.0
 DEFAULT_CACHE = Path(".pytest_cache/d/memfail/responses.sqlite")
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "cache",
-        help="show or prune the cached replies of models",
-        description="Show the cached replies of models, or prune them.",
-    )
-    parser.add_argument(
-        "path", metavar="PATH", type=Path, nargs="?", default=DEFAULT_CACHE, help=f"default: {DEFAULT_CACHE}"
-    )
-    parser.add_argument("--prune", metavar="DAYS", type=float, help="remove replies older than this many days (0: all)")
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("path PATH", "", Path, DEFAULT_CACHE, nargs="?")
+    argument("--prune DAYS", "remove replies older than this many days (0: all)", float)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,9 @@
-"""`memfail case`."""
+"""Write a case (*.memfail.yaml) from a failed question or from a log.
+
+Write a case of your own that fails in the same way, from a question of a record or from the log of an incident, and
+run it once. Exits with 1 if it does not fail. A log is JSON, or JSON Lines: turns with role and content, spans of
+OpenTelemetry's GenAI conventions, or an export of ChatGPT, Claude, LangChain or ShareGPT.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +18,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_memfail.cli.arguments import CACHE_DIR, RECORD_HELP, Arguments
 from pytest_memfail.cli.case_of_log import case_of_log, written
-from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, tasks_of, unknown_question
+from pytest_memfail.cli.records import folders, load, tasks_of, unknown_question
 from pytest_memfail.core import FAILURES, NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
 from pytest_memfail.texts import word_set
 
@@ -27,48 +33,27 @@ CONVERSATIONS: Final = 100
 """The number of conversations that a case of a record stores unless the user gives another."""
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "case",
-        help="write a case (*.memfail.yaml) from a failed question or from a log",
-        description="Write a case of your own that fails in the same way, from a question of a record or from the log of an "
-        "incident, and run it once. Exits with 1 if it does not fail. A log is JSON, or JSON Lines: turns with role and content, "
-        "spans of OpenTelemetry's GenAI conventions, or an export of ChatGPT, Claude, LangChain or ShareGPT.",
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("record RECORD", RECORD_HELP, Path, nargs="?")
+    argument("id NODE_ID", "id of the question, or a unique part of it", nargs="?")
+    argument("--from LOG", "log of the incident, instead of RECORD", Path, dest="log")
+    argument("--question TEXT", "with --from: the question (default: the last one in the log)")
+    argument("--answer TEXT", "with --from: the right answer")
+    argument("--fact TEXT", "with --from: the fact that memory must hold (default: the turn that states the answer)")
+    argument("--turn N", "with --from: the turn that states the answer, if several do", int)
+    argument(
+        "--conversations N",
+        "with RECORD: the most conversations of the store to keep, 0 for all",
+        _limit,
+        CONVERSATIONS,
     )
-    parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", help=RECORD_HELP)
-    parser.add_argument("id", metavar="NODE_ID", nargs="?", help="id of the question, or a unique part of it")
-    parser.add_argument("--from", dest="log", metavar="LOG", type=Path, help="log of the incident, instead of RECORD")
-    parser.add_argument(
-        "--question", metavar="TEXT", help="with --from: the question (default: the last one in the log)"
-    )
-    parser.add_argument("--answer", metavar="TEXT", help="with --from: the right answer")
-    parser.add_argument(
-        "--fact",
-        metavar="TEXT",
-        help="with --from: the fact that memory must hold (default: the turn that states the answer)",
-    )
-    parser.add_argument(
-        "--turn", metavar="N", type=int, help="with --from: the turn that states the answer, if several do"
-    )
-    parser.add_argument(
-        "--conversations",
-        metavar="N",
-        type=_limit,
-        default=CONVERSATIONS,
-        help=f"with RECORD: the most conversations of the store to keep, 0 for all (default: {CONVERSATIONS})",
-    )
-    parser.add_argument(
-        "--system",
-        metavar="NAME",
-        help="memory system to run the case against (default: that of RECORD; none for a log)",
-    )
-    parser.add_argument("--no-run", dest="runs", action="store_false", help="do not run the case")
-    add_data(parser, "with RECORD: folder with the rows of its run")
-    add_cases(parser)
-    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=f"where to write; ends in {ENDING}")
-    parser.set_defaults(run=run)
+    argument("--system NAME", "memory system to run the case against (default: that of RECORD; none for a log)")
+    argument("--no-run", "do not run the case", dest="runs", action="store_false")
+    argument.data("with RECORD: folder with the rows of its run")
+    argument.cases()
+    argument(*CACHE_DIR)
+    argument("-o --output FILE", f"where to write; ends in {ENDING}", Path)
 
 
 def _limit(text: str) -> int | None:

@@ -1,43 +1,34 @@
-"""`memfail check-system`."""
+"""Check that a memory system meets the contract.
+
+Check that a memory system does what the plugin requires: what is stored comes back, the listing is complete, stores
+are separate, queries do not write, snapshots are complete, and more. Needs no rows, judge or model. Exits with 1 if
+a check fails.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from pytest_memfail.cli.arguments import Arguments
 from pytest_memfail.core import UsageError
 from pytest_memfail.options import read_pairs
 
 NAME: Final = "NAME"
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "check-system",
-        help="check that a memory system meets the contract",
-        description="Check that a memory system does what the plugin requires: what is stored comes back, the listing is "
-        "complete, stores are separate, queries do not write, snapshots are complete, and more. Needs no "
-        "rows, judge or model. Exits with 1 if a check fails.",
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument(
+        f"system {NAME}",
+        "memory system, as for --memfail-system: a built-in, an entry point, module:attribute, a YAML "
+        "file, or a name that the hook in the conftest.py of the current folder provides",
     )
-    parser.add_argument(
-        "system",
-        metavar=NAME,
-        help="memory system, as for --memfail-system: a built-in, an entry point, module:attribute, a YAML file, or a name that "
-        "the hook in the conftest.py of the current folder provides",
-    )
-    parser.add_argument(
-        "--option", metavar="KEY=VALUE", action="append", default=[], help="setting for its factory; repeatable"
-    )
-    parser.add_argument(
-        "--checks", metavar="LIST", default="", help="names or globs separated by commas (default: all)"
-    )
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=600.0, help="time limit of each check (default: 600)"
-    )
-    parser.set_defaults(run=run)
+    argument("--option KEY=VALUE", "setting for its factory; repeatable", many=True)
+    argument("--checks LIST", "names or globs separated by commas (default: all)", default="")
+    argument("--timeout SECONDS", "time limit of each check", float, 600)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,34 +1,26 @@
-"""`memfail compare`."""
+"""Compare several records in one table.
+
+Show several records side by side: verdict rates with 95 % intervals (Wilson), success by k, tokens per memory, and
+the first record against each of the others. An exact McNemar test, over the questions decided in both, says how
+likely such a surplus of losses or gains is by chance. It treats the questions of a row together. Measures of suites
+are shown with their difference to the first record and its 95 % interval, by a paired bootstrap over clusters of
+questions.
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
+from pytest_memfail.cli.records import load
 from pytest_memfail.core import UsageError
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "compare",
-        help="compare several records in one table",
-        description="Show several records side by side: verdict rates with 95 % intervals (Wilson), success by k, tokens per memory, "
-        "and the first record against each of the others. An exact McNemar test, over the questions decided in both, says how "
-        "likely such a surplus of losses or gains is by chance. It treats the questions of a row together. Measures of suites are "
-        "shown with their difference to the first record and its 95 % interval, by a paired bootstrap over clusters of questions.",
-    )
-    parser.add_argument(
-        "records", metavar="RECORD", type=Path, nargs="+", help=f"two or more records of the same data; {RECORD_HELP}"
-    )
-    parser.add_argument(
-        "--over-seeds",
-        action="store_true",
-        help="group the runs of a system that differ only in the seed, with intervals over seeds",
-    )
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("records RECORD", f"two or more records of the same data; {RECORD_HELP}", Path, nargs="+")
+    argument("--over-seeds", "group the runs of a system that differ only in the seed, with intervals over seeds")
 
 
 def run(options: argparse.Namespace) -> int:

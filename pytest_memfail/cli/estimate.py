@@ -1,12 +1,17 @@
-"""`memfail estimate`."""
+"""Estimate calls, tokens and cost before a run.
+
+Estimate calls, tokens and cost of a run whose system stores every message verbatim. No model is called: every
+prompt is built and counted, and rules produce the replies.
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from pytest_memfail.cli.records import add_data, folders, listed, load
+from pytest_memfail.cli.arguments import CACHE_DIR, PRICES, PROTOCOL, TASKS, Arguments
+from pytest_memfail.cli.records import folders, listed, load
 from pytest_memfail.core import UsageError, counted
 
 OWN_CALLS: Final = (
@@ -15,57 +20,33 @@ OWN_CALLS: Final = (
 MEMORY: Final = "memory"
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "estimate",
-        help="estimate calls, tokens and cost before a run",
-        description="Estimate calls, tokens and cost of a run whose system stores every message verbatim. No model is called: "
-        "every prompt is built and counted, and rules produce the replies.",
-    )
-    parser.add_argument("--model", metavar="NAME", help="the model that answers")
-    parser.add_argument("--judge", metavar="NAME", default="offline", help="offline, a model name, or offline+MODEL")
-    add_data(parser)
-    parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
-    parser.add_argument(
-        "--k",
-        metavar="N",
-        type=int,
-        help="number of memories to retrieve (default: 5, or the number in the paper of the suite)",
-    )
-    parser.add_argument("--limit", metavar="N", type=int, help="at most N questions of each task, or of each part")
-    parser.add_argument(
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("--model NAME", "the model that answers")
+    argument("--judge NAME", "offline, a model name, or offline+MODEL", default="offline")
+    argument.data()
+    argument(*TASKS)
+    argument("--k N", "number of memories to retrieve (default: 5, or the number in the paper of the suite)", int)
+    argument("--limit N", "at most N questions of each task, or of each part", int)
+    argument(
         "--haystack",
-        choices=("full", "sample"),
-        default="sample",
-        help="with --limit: store all conversations, or only those that the questions need (default: sample)",
+        "with --limit: store all conversations, or only those that the questions need",
+        ("full", "sample"),
+        "sample",
     )
-    parser.add_argument(
-        "--repeats", metavar="N", type=int, default=1, help="how often each question is asked (default: 1)"
-    )
-    parser.add_argument(
+    argument("--repeats N", "how often each question is asked", int, 1)
+    argument(
         "--vary",
-        choices=("all", "judge", "answers"),
-        default="all",
-        help="with --repeats: who is asked again; other replies come from the cache (default: all)",
+        "with --repeats: who is asked again; other replies come from the cache",
+        ("all", "judge", "answers"),
+        "all",
     )
-    parser.add_argument("--suite", metavar="LIST", help="suites separated by commas (default: memfail)")
-    parser.add_argument(
-        "--suite-option",
-        metavar="SUITE.NAME=VALUE",
-        action="append",
-        default=[],
-        help="setting of a suite, such as mab.chunk=512; repeatable",
-    )
-    parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
-    parser.add_argument(
-        "--prices", metavar="FILE", type=Path, help="your own prices, JSON or TOML, USD per million tokens"
-    )
-    parser.add_argument(
-        "--system", metavar="NAME", help="show what the memory system's own model calls cost in its last kept run"
-    )
-    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
-    parser.set_defaults(run=run)
+    argument("--suite LIST", "suites separated by commas (default: memfail)")
+    argument("--suite-option SUITE.NAME=VALUE", "setting of a suite, such as mab.chunk=512; repeatable", many=True)
+    argument(*PROTOCOL)
+    argument(*PRICES)
+    argument("--system NAME", "show what the memory system's own model calls cost in its last kept run")
+    argument(*CACHE_DIR)
 
 
 def measured(system: str, cache: Path | None) -> str:

@@ -1,4 +1,9 @@
-"""`memfail gate`."""
+"""Apply the gate to a record: merged shards, or a run without a gate.
+
+Apply the gate of a run (--memfail-fail-on) to a finished record. Exits with 0 if the gate passes, 1 if it fails, 6
+if there is no trustworthy result (missing parts, too many errors, a baseline made with other data, in CI a missing
+baseline).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,10 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
+from pytest_memfail.cli.records import load
 from pytest_memfail.core import ERROR, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
@@ -21,37 +27,20 @@ class Untrusted(Exception):
     """There is no trustworthy result; the message says why."""
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "gate",
-        help="apply the gate to a record: merged shards, or a run without a gate",
-        description="Apply the gate of a run (--memfail-fail-on) to a finished record. Exits with 0 if the gate passes, 1 if "
-        "it fails, 6 if there is no trustworthy result (missing parts, too many errors, a baseline made with other data, in CI "
-        "a missing baseline).",
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("record RECORD", f"{RECORD_HELP}; join shards with memfail merge first", Path)
+    argument("--baseline FILE", "earlier run to compare with", Path)
+    argument("--anchor FILE", "golden run (memfail anchor) to compare with as well", Path)
+    argument(
+        "--fail-on EXPR",
+        "expression that fails the gate: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
+        "regressions:p<0.05 (default with a baseline: regressions:p<0.04,*.regressions:p<0.01); "
+        "repeatable",
+        many=True,
     )
-    parser.add_argument(
-        "record", metavar="RECORD", type=Path, help=f"{RECORD_HELP}; join shards with memfail merge first"
-    )
-    parser.add_argument("--baseline", metavar="FILE", type=Path, help="earlier run to compare with")
-    parser.add_argument(
-        "--anchor", metavar="FILE", type=Path, help="golden run (memfail anchor) to compare with as well"
-    )
-    parser.add_argument(
-        "--fail-on",
-        metavar="EXPR",
-        action="append",
-        default=[],
-        help="expression that fails the gate: correct<0.80, long_hop.summary_error>0.1, regressions>0, regressions:p<0.05 "
-        "(default with a baseline: regressions:p<0.04,*.regressions:p<0.01); repeatable",
-    )
-    parser.add_argument(
-        "--save-baseline", metavar="FILE", type=Path, help="save the verdicts of the record as a baseline"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, action="append", default=[], help="a report that includes the gate"
-    )
-    parser.set_defaults(run=run)
+    argument("--save-baseline FILE", "save the verdicts of the record as a baseline", Path)
+    argument("-o --output FILE", "a report that includes the gate", Path, many=True)
 
 
 def run(options: argparse.Namespace) -> int:

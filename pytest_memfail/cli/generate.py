@@ -1,4 +1,9 @@
-"""`memfail generate`."""
+"""Generate more rows.
+
+Generate more rows of a suite with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY). A seed draws the
+subjects; rows are checked, and near-duplicates dropped. Repeat the command to continue an interrupted run. Numbered
+facts need no model: give --facts instead of -n and --model.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,9 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from pytest_memfail.cli.arguments import PRICES, Arguments
 from pytest_memfail.cli.judging import INTERRUPTED
 from pytest_memfail.core import UsageError, counted
 
@@ -20,50 +26,31 @@ TIMEOUT_SECONDS: Final = 300.0
 SHOWN: Final = 5
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "generate",
-        help="generate more rows",
-        description="Generate more rows of a suite with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY). A seed draws "
-        "the subjects; rows are checked, and near-duplicates dropped. Repeat the command to continue an interrupted run. "
-        "Numbered facts need no model: give --facts instead of -n and --model.",
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument(
+        "task TASK",
+        "what to generate: the name of a suite's recipe, such as conditional_facts (easy and hard), meme "
+        "(episodes) or mab_forgetting (numbered facts); a wrong name lists all",
     )
-    parser.add_argument(
-        "task",
-        metavar="TASK",
-        help="what to generate: the name of a suite's recipe, such as conditional_facts (easy and hard), meme (episodes) or "
-        "mab_forgetting (numbered facts); a wrong name lists all",
-    )
-    parser.add_argument("-n", "--n", metavar="N", type=int, help="number of rows or episodes")
-    parser.add_argument("--model", metavar="NAME", help="the model that writes the rows")
-    parser.add_argument("--facts", metavar="N", type=int, help="mab_forgetting: number of facts")
-    parser.add_argument("-o", "--out", metavar="DIR", type=Path, required=True, help="the folder for the rows")
-    parser.add_argument(
-        "--seed", metavar="S", type=int, default=42, help="selects the subjects of the rows (default: 42)"
-    )
-    parser.add_argument(
+    argument("-n --n N", "number of rows or episodes", int)
+    argument("--model NAME", "the model that writes the rows")
+    argument("--facts N", "mab_forgetting: number of facts", int)
+    argument("-o --out DIR", "the folder for the rows", Path, required=True)
+    argument("--seed S", "selects the subjects of the rows", int, 42)
+    argument(
         "--design",
-        choices=("ours", "paper"),
-        default="ours",
-        help="ours: one essay per name, and no essay about a stranger in a question; paper: the published 30 names (default: ours)",
+        "ours: one essay per name, and no essay about a stranger in a question; paper: the published 30 names",
+        ("ours", "paper"),
+        "ours",
     )
-    parser.add_argument("--estimate", action="store_true", help="only print calls, tokens and cost")
-    parser.add_argument("--max-cost", metavar="USD", type=float, help="never spend more than this")
-    parser.add_argument(
-        "--prices", metavar="FILE", type=Path, help="your own prices, JSON or TOML, USD per million tokens"
-    )
-    parser.add_argument("--batch-size", metavar="N", type=int, help="rows per request (default: depends on the task)")
-    parser.add_argument(
-        "--fillers",
-        metavar="N",
-        type=int,
-        default=4,
-        help="meme: sessions without facts per episode (default: 4)",
-    )
-    parser.add_argument("--concurrency", metavar="N", type=int, default=8, help="calls in flight (default: 8)")
-    parser.add_argument("--force", action="store_true", help="overwrite existing rows")
-    parser.set_defaults(run=run, error=parser.error)
+    argument("--estimate", "only print calls, tokens and cost")
+    argument("--max-cost USD", "never spend more than this", float)
+    argument(*PRICES)
+    argument("--batch-size N", "rows per request (default: depends on the task)", int)
+    argument("--fillers N", "meme: sessions without facts per episode", int, 4)
+    argument("--concurrency N", "calls in flight", int, 8)
+    argument("--force", "overwrite existing rows")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,8 @@
-"""`memfail judge-check`."""
+"""Measure how well a judge agrees with labelled cases.
+
+Run a judge over labelled cases and print how well it agrees with their labels, by task, by verdict and by
+confidence. Exits with 1 if the judge failed on a case, or if its agreement is below --fail-under.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,11 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from pytest_memfail.cli.arguments import PROTOCOL, TASKS, Arguments
 from pytest_memfail.cli.judging import INTERRUPTED, OPTION, add_model_options, close_client, open_judge, progress
-from pytest_memfail.cli.records import add_data, folders
+from pytest_memfail.cli.records import folders
 from pytest_memfail.core import UnknownNameError, UsageError, counted
 from pytest_memfail.options import read_pairs
 
@@ -21,78 +26,41 @@ SEED: Final = 42
 """Selects the cases of --limit."""
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "judge-check",
-        help="measure how well a judge agrees with labelled cases",
-        description="Run a judge over labelled cases and print how well it agrees with their labels, by task, by verdict and by "
-        "confidence. Exits with 1 if the judge failed on a case, or if its agreement is below --fail-under.",
-    )
-    parser.add_argument(
-        "files", metavar="FILE", type=Path, nargs="*", help="labelled cases, JSON Lines (default: the shipped ones)"
-    )
-    parser.add_argument(
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("files FILE", "labelled cases, JSON Lines (default: the shipped ones)", Path, nargs="*")
+    argument(
         "--planted",
-        action="store_true",
-        help="instead of labelled cases: plant known faults one by one into verbatim stores of rows (mutation score)",
+        "instead of labelled cases: plant known faults one by one into verbatim stores of rows (mutation score)",
     )
-    add_data(parser, "with --planted: folder with the rows")
-    parser.add_argument(
-        "--every", metavar="N", type=int, default=1, help="with --planted: use every Nth fact (default: 1)"
-    )
-    parser.add_argument(
-        OPTION,
-        metavar="NAME",
-        default="offline",
-        help="offline, a model name, offline+MODEL, or module:attribute (default: offline)",
-    )
-    parser.add_argument(
-        "--suite",
-        metavar="NAME",
-        help="the suite of the labelled cases and replies (default: memfail)",
-    )
-    parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
-    parser.add_argument(
+    argument.data("with --planted: folder with the rows")
+    argument("--every N", "with --planted: use every Nth fact", int, 1)
+    argument(f"{OPTION} NAME", "offline, a model name, offline+MODEL, or module:attribute", default="offline")
+    argument("--suite NAME", "the suite of the labelled cases and replies (default: memfail)")
+    argument(*PROTOCOL)
+    argument(
         "--split",
-        choices=("train", "dev", "test"),
-        help="use only this split of the shipped cases or of the files (default: dev and test, separately)",
+        "use only this split of the shipped cases or of the files (default: dev and test, separately)",
+        ("train", "dev", "test"),
     )
-    parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
-    parser.add_argument(
-        "--show", metavar="N", type=int, default=20, help="disagreements to show (default: 20; -1: all)"
+    argument(*TASKS)
+    argument("--show N", "disagreements to show (default: 20; -1: all)", int, 20)
+    argument("--fail-under SHARE", "exit with 1 below this accepted accuracy, such as 0.9", float)
+    argument(
+        "--limit N",
+        "use only N cases (with --suite also N replies), the same in every run, taken in turn from each task and label",
+        int,
     )
-    parser.add_argument(
-        "--fail-under", metavar="SHARE", type=float, help="exit with 1 below this accepted accuracy, such as 0.9"
-    )
-    parser.add_argument(
-        "--limit",
-        metavar="N",
-        type=int,
-        help="use only N cases (with --suite also N replies), the same in every run, taken in turn from each task and label",
-    )
-    add_model_options(parser, "cases")
-    parser.add_argument(
-        "--judge-option", metavar="KEY=VALUE", action="append", default=[], help="weights=PATH for the offline judge"
-    )
-    parser.add_argument(
-        "--data-report",
-        action="store_true",
-        help="instead of judging: show the balance of the cases by split, task and style",
-    )
-    parser.add_argument(
-        "--explain",
-        metavar="CASE",
-        help="show only this case, with the ten most decisive features (offline judge)",
-    )
-    parser.add_argument(
+    add_model_options(argument, "cases")
+    argument("--judge-option KEY=VALUE", "weights=PATH for the offline judge", many=True)
+    argument("--data-report", "instead of judging: show the balance of the cases by split, task and style")
+    argument("--explain CASE", "show only this case, with the ten most decisive features (offline judge)")
+    argument(
         "--train",
-        action="store_true",
-        help="instead of judging: fit a small correction of the offline judge to the labels in the files (at least 50)",
+        "instead of judging: fit a small correction of the offline judge to the labels in the files (at least 50)",
     )
-    parser.add_argument("-o", "--output", metavar="PATH", type=Path, help="with --train: the file for the correction")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON instead")
-    parser.set_defaults(run=run)
+    argument("-o --output PATH", "with --train: the file for the correction", Path)
+    argument("--json", "print everything as JSON instead")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from pytest_memfail.cli.arguments import Arguments
 from pytest_memfail.cli.cache import DEFAULT_CACHE
 from pytest_memfail.core import check_can_be_made
 from pytest_memfail.options import json_or_text, read_pairs
@@ -21,29 +22,15 @@ INTERRUPTED: Final = 130
 """The exit code that shells give to a command ended by Ctrl-C."""
 
 
-def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options of a judge that is a model."""
-    parser.add_argument(
-        "--model-option",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="parameter of every call of the model (temperature=0); repeatable",
-    )
-    parser.add_argument(
-        "--cache",
-        choices=("on", "off"),
-        default="on",
-        help="keep and reuse the model's replies, so that the same command goes on where it was stopped (default: on)",
-    )
-    parser.add_argument(
-        "--cache-path",
-        metavar="PATH",
-        type=Path,
-        default=DEFAULT_CACHE,
-        help=f"file of the kept replies (default: {DEFAULT_CACHE}, as in runs here)",
-    )
-    parser.add_argument("--concurrency", metavar="N", type=int, default=32, help=f"{what} in flight (default: 32)")
+def add_model_options(argument: Arguments, what: str) -> None:
+    """Declare the arguments of a judge that is a model."""
+    said = "parameter of every call of the model (temperature=0); repeatable"
+    argument("--model-option KEY=VALUE", said, many=True)
+    said = "keep and reuse the model's replies, so that the same command goes on where it was stopped"
+    argument("--cache", said, ("on", "off"), "on")
+    said = f"file of the kept replies (default: {DEFAULT_CACHE}, as in runs here)"
+    argument("--cache-path PATH", said, Path, DEFAULT_CACHE)
+    argument("--concurrency N", f"{what} in flight", int, 32)
 
 
 def open_judge(

@@ -1,4 +1,8 @@
-"""`memfail label`."""
+"""Label facts of a run yourself, to measure how reliable its judge is on your system.
+
+Show facts of a run, one key per label, and write them as cases for `memfail judge-check`. Draws a random sample,
+stratified by verdict, so that fifty labels estimate how often the judge is right on this system.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,10 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pytest_memfail.cli.records import RECORD_HELP, add_data, folders, load, recorded_questions
+from pytest_memfail.cli.arguments import CACHE_DIR, RECORD_HELP, Arguments
+from pytest_memfail.cli.records import folders, load, recorded_questions
 from pytest_memfail.core import UsageError, counted
 
 if TYPE_CHECKING:
@@ -22,35 +27,16 @@ PROMPT: Final = "o ok   n not stored   s summary error   r not retrieved   x ski
 WIDTH: Final = 100
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "label",
-        help="label facts of a run yourself, to measure how reliable its judge is on your system",
-        description="Show facts of a run, one key per label, and write them as cases for `memfail judge-check`. Draws a random "
-        "sample, stratified by verdict, so that fifty labels estimate how often the judge is right on this system.",
-    )
-    parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", default=Path("last"), help=RECORD_HELP)
-    parser.add_argument(
-        "-o", "--output", metavar="PATH", type=Path, default=Path("labels.jsonl"), help="default: labels.jsonl"
-    )
-    parser.add_argument("-n", "--number", metavar="N", type=int, default=50, help="facts to label (default: 50)")
-    parser.add_argument("--seed", metavar="N", type=int, default=42, help="selects the sample (default: 42)")
-    parser.add_argument(
-        "--unsure",
-        action="store_true",
-        help="label the facts that the judge was least sure of instead; gives no estimate",
-    )
-    add_data(parser, "folder with the rows of the run")
-    parser.add_argument(
-        "--cases",
-        metavar="DIR",
-        type=Path,
-        action="append",
-        help="folder with your own *.memfail.yaml cases; repeatable",
-    )
-    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("record RECORD", RECORD_HELP, Path, Path("last"), nargs="?")
+    argument("-o --output PATH", "default: labels.jsonl", Path, Path("labels.jsonl"))
+    argument("-n --number N", "facts to label", int, 50)
+    argument("--seed N", "selects the sample", int, 42)
+    argument("--unsure", "label the facts that the judge was least sure of instead; gives no estimate")
+    argument.data("folder with the rows of the run")
+    argument("--cases DIR", "folder with your own *.memfail.yaml cases; repeatable", Path, many=True)
+    argument(*CACHE_DIR)
 
 
 def run(options: argparse.Namespace) -> int:

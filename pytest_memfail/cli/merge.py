@@ -1,4 +1,8 @@
-"""`memfail merge`."""
+"""Join the records of shards.
+
+Join the records of the shards of a run (--memfail-shard) and print the joint summary. They must belong to the same
+run and must not overlap. Exits with 1 if parts of the run are missing, and lists them.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,20 @@ import argparse
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
+from pytest_memfail.cli.records import load
 from pytest_memfail.core import UsageError, is_same_place
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "merge",
-        help="join the records of shards",
-        description="Join the records of the shards of a run (--memfail-shard) and print the joint summary. They must "
-        "belong to the same run and must not overlap. Exits with 1 if parts of the run are missing, and lists them.",
-    )
-    parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help=f"the shards; {RECORD_HELP}")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("records RECORD", f"the shards; {RECORD_HELP}", Path, nargs="+")
+    argument(
+        "-o --output OUT",
+        "where to write the joint record, or a folder (ending in /) for one record per run",
         required=True,
-        help="where to write the joint record, or a folder (ending in /) for one record per run",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,8 @@
-"""`memfail plan`."""
+"""Write the commands of many runs: systems, seeds, shards.
+
+Write one command and one record for each system, seed and shard, for an engine that runs them: a GitHub matrix, a
+Slurm array, a Kubernetes Job, or lines of JSON for any other. Options after -- are passed to every pytest command.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
+from pytest_memfail.cli.arguments import Arguments
 from pytest_memfail.core import MAX_K, UsageError, counted, write_whole
 
 FIRST_SEED: Final = 42
@@ -30,31 +35,17 @@ class Part:
     command: str
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "plan",
-        help="write the commands of many runs: systems, seeds, shards",
-        description="Write one command and one record for each system, seed and shard, for an engine that runs them: a GitHub "
-        "matrix, a Slurm array, a Kubernetes Job, or lines of JSON for any other. Options after -- are passed to every "
-        "pytest command.",
-    )
-    parser.add_argument(
-        "--systems", metavar="LIST", required=True, help="memory systems separated by commas, as for --memfail-system"
-    )
-    parser.add_argument(
-        "--seeds", metavar="N", default="1", help=f"how many seeds, from {FIRST_SEED} on; or a list such as 1,2,3"
-    )
-    parser.add_argument(
-        "--k", metavar="LIST", help="as --memfail-k; one run asks all values, because a store is filled once"
-    )
-    parser.add_argument("--shards", metavar="N", type=int, default=1, help="parts of each run (--memfail-shard)")
-    parser.add_argument("--format", choices=FORMATS, default="jsonl", help="what to write (default: jsonl)")
-    parser.add_argument("--records", metavar="DIR", default="records", help="folder of the records (default: records)")
-    parser.add_argument("--image", metavar="NAME", help="container image; k8s needs it")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to write (default: standard output)")
-    parser.add_argument("options", metavar="-- OPTION", nargs="*", help="options for every pytest command, after --")
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("--systems LIST", "memory systems separated by commas, as for --memfail-system", required=True)
+    argument("--seeds N", f"how many seeds, from {FIRST_SEED} on; or a list such as 1,2,3", default="1")
+    argument("--k LIST", "as --memfail-k; one run asks all values, because a store is filled once")
+    argument("--shards N", "parts of each run (--memfail-shard)", int, 1)
+    argument("--format", "what to write", FORMATS, "jsonl")
+    argument("--records DIR", "folder of the records", default="records")
+    argument("--image NAME", "container image; k8s needs it")
+    argument("-o --output FILE", "where to write (default: standard output)", Path)
+    argument("options OPTION", "options for every pytest command, after --", nargs="*", metavar="-- OPTION")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pytest_memfail.cli.arguments import DATA
 from pytest_memfail.core import UsageError
 
 if TYPE_CHECKING:
@@ -18,35 +19,8 @@ if TYPE_CHECKING:
     from pytest_memfail.regrade import Recorded
     from pytest_memfail.results import Loaded
 
-DATA: Final = "--data"
 CACHE: Final = Path(".pytest_cache")
 BELOW_CACHE: Final = Path("d/memfail/runs")
-RECORD_HELP: Final = (
-    "record of a run: a file, or a kept run: last (the last complete one), newest (even if partial) or a part of its id, "
-    "as memfail show --list prints them"
-)
-
-
-def add_data(parser: argparse.ArgumentParser, what: str = "folder with the rows") -> None:
-    """Add the option `--data`."""
-    parser.add_argument(
-        DATA,
-        metavar="[SUITE=]DIR",
-        action="append",
-        default=[],
-        help=f"{what}; SUITE=DIR is the folder of one suite; repeatable (default: the shipped ones)",
-    )
-
-
-def add_cases(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--cases`."""
-    parser.add_argument(
-        "--cases",
-        metavar="DIR",
-        type=Path,
-        action="append",
-        help="folder with your own *.memfail.yaml cases; repeatable (default: the current one)",
-    )
 
 
 def folders(options: argparse.Namespace) -> Folders:

@@ -1,4 +1,8 @@
-"""`memfail regrade`."""
+"""Judge recorded memories with another judge.
+
+Judge the memories of a record with another judge, without the memory system. Exits with 1 if the judge failed on a
+question.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
 from pytest_memfail.cli.judging import OPTION, add_model_options, close_client, open_judge, progress
-from pytest_memfail.cli.records import RECORD_HELP, add_cases, add_data, folders, load, recorded_questions
+from pytest_memfail.cli.records import folders, load, recorded_questions
 from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
 
 if TYPE_CHECKING:
@@ -21,26 +26,16 @@ if TYPE_CHECKING:
     from pytest_memfail.results import Loaded
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "regrade",
-        help="judge recorded memories with another judge",
-        description="Judge the memories of a record with another judge, without the memory system. Exits with 1 if the "
-        "judge failed on a question.",
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("record RECORD", RECORD_HELP, Path)
+    argument(
+        f"{OPTION} NAME", "offline, a model name, offline+MODEL, an entry point or module:attribute", required=True
     )
-    parser.add_argument("record", metavar="RECORD", type=Path, help=RECORD_HELP)
-    parser.add_argument(
-        OPTION,
-        metavar="NAME",
-        required=True,
-        help="offline, a model name, offline+MODEL, an entry point or module:attribute",
-    )
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the new record")
-    add_data(parser)
-    add_cases(parser)
-    add_model_options(parser, "questions")
-    parser.set_defaults(run=run)
+    argument("-o --output OUT", "where to write the new record", Path, required=True)
+    argument.data()
+    argument.cases()
+    add_model_options(argument, "questions")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,39 +1,26 @@
-"""`memfail report`."""
+"""Write a page, a pull-request comment or JSON from records.
+
+Render records again: x.html is one self-contained page, x.md a pull-request comment (in CI also appended to the
+step summary), x.json the summary by a published schema, x.svg and x.png the plots. Several records are shown side
+by side.
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
 from pathlib import Path
-from typing import Any
 
-from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
+from pytest_memfail.cli.records import load
 from pytest_memfail.core import UsageError
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "report",
-        help="write a page, a pull-request comment or JSON from records",
-        description="Render records again: x.html is one self-contained page, x.md a pull-request comment (in CI also appended to the "
-        "step summary), x.json the summary by a published schema, x.svg and x.png the plots. "
-        "Several records are shown side by side.",
-    )
-    parser.add_argument(
-        "records", metavar="RECORD", type=Path, nargs="+", help=f"{RECORD_HELP}; the first is compared with the others"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        required=True,
-        help="x.html, x.md, x.json, x.svg or x.png; repeatable",
-    )
-    parser.add_argument("--page-url", metavar="URL", default="", help="where the page is kept; x.md links to it")
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("records RECORD", f"{RECORD_HELP}; the first is compared with the others", Path, nargs="+")
+    argument("-o --output FILE", "x.html, x.md, x.json, x.svg or x.png; repeatable", Path, many=True, required=True)
+    argument("--page-url URL", "where the page is kept; x.md links to it", default="")
 
 
 def run(options: argparse.Namespace) -> int:

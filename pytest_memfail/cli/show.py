@@ -1,4 +1,8 @@
-"""`memfail show`."""
+"""Print the failures of a run, or list the kept runs.
+
+Print the failures and the summary of a kept run or of a record file. With a filter, print only the matching
+questions. Nothing is run.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pytest_memfail.cli.records import RECORD_HELP, listed, load, unknown_question
+from pytest_memfail.cli.arguments import CACHE_DIR, RECORD_HELP, Arguments
+from pytest_memfail.cli.records import listed, load, unknown_question
 from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
@@ -19,24 +24,15 @@ MOST: Final = 20
 """Questions printed by default."""
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "show",
-        help="print the failures of a run, or list the kept runs",
-        description="Print the failures and the summary of a kept run or of a record file. With a filter, print only "
-        "the matching questions. Nothing is run.",
-    )
-    parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", help=f"{RECORD_HELP}; default: last")
-    parser.add_argument("--list", action="store_true", help="list the kept runs")
-    parser.add_argument(
-        "--all", action="store_true", help=f"print all questions (default: the {MOST} clearest failures)"
-    )
-    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
-    parser.add_argument("--verdict", metavar="NAME", help="only this verdict; correct and ungraded are verdicts too")
-    parser.add_argument("--task", metavar="NAME", help="only this task")
-    parser.add_argument("--id", metavar="SUBSTRING", default="", help="only questions whose id contains this")
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("record RECORD", f"{RECORD_HELP}; default: last", Path, nargs="?")
+    argument("--list", "list the kept runs")
+    argument("--all", f"print all questions (default: the {MOST} clearest failures)")
+    argument(*CACHE_DIR)
+    argument("--verdict NAME", "only this verdict; correct and ungraded are verdicts too")
+    argument("--task NAME", "only this task")
+    argument("--id SUBSTRING", "only questions whose id contains this", default="")
 
 
 def run(options: argparse.Namespace) -> int:

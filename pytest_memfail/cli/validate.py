@@ -1,11 +1,15 @@
-"""`memfail validate`."""
+"""Check a folder of rows.
+
+Check a folder of rows. Errors stop a run; warnings make its numbers less meaningful.
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pytest_memfail.cli.arguments import Arguments
 from pytest_memfail.core import MemfailError, SuiteRequest, UsageError, counted
 
 if TYPE_CHECKING:
@@ -14,26 +18,12 @@ if TYPE_CHECKING:
     from pytest_memfail.core import Fact, Suite, SuiteFault
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "validate",
-        help="check a folder of rows",
-        description="Check a folder of rows. Errors stop a run; warnings make its numbers less meaningful.",
-    )
-    parser.add_argument(
-        "folder", metavar="DIR", type=Path, help="folder with the rows, or with cases in *.memfail.yaml"
-    )
-    parser.add_argument(
-        "--suite",
-        metavar="NAME",
-        help="suite whose published files are in DIR (default: found by the files in DIR)",
-    )
-    parser.add_argument(
-        "--data-report", action="store_true", help="print what the files hold, as the suite's paper does"
-    )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("folder DIR", "folder with the rows, or with cases in *.memfail.yaml", Path)
+    argument("--suite NAME", "suite whose published files are in DIR (default: found by the files in DIR)")
+    argument("--data-report", "print what the files hold, as the suite's paper does")
+    argument("--strict", "exit with 1 for warnings too")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,13 +1,18 @@
-"""`memfail view`."""
+"""Open the page of a run in the browser.
+
+Write the page of the last run into the folder of the run and open it in the browser. Prints the kept runs of the
+same system with their results, newest last; the page shows them too. Several records are compared.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pytest_memfail.cli.records import RECORD_HELP, listed, load, place_of, runs_folder
+from pytest_memfail.cli.arguments import CACHE_DIR, RECORD_HELP, Arguments
+from pytest_memfail.cli.records import listed, load, place_of, runs_folder
 from pytest_memfail.core import UsageError, write_whole
 
 if TYPE_CHECKING:
@@ -19,19 +24,12 @@ MOST: Final = 10
 PAGE: Final = "page.html"
 
 
-def add(commands: Any) -> None:
-    """Add the sub-command and its options."""
-    parser = commands.add_parser(
-        "view",
-        help="open the page of a run in the browser",
-        description="Write the page of the last run into the folder of the run and open it in the browser. Prints the kept "
-        "runs of the same system with their results, newest last; the page shows them too. Several records are compared.",
-    )
-    parser.add_argument("records", metavar="RECORD", type=Path, nargs="*", help=f"{RECORD_HELP}; default: last")
-    parser.add_argument("--no-open", action="store_true", help="print the path of the page and open nothing")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to write the page")
-    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
-    parser.set_defaults(run=run)
+def add(argument: Arguments) -> None:
+    """Declare the arguments of the command."""
+    argument("records RECORD", f"{RECORD_HELP}; default: last", Path, nargs="*")
+    argument("--no-open", "print the path of the page and open nothing")
+    argument("-o --output FILE", "where to write the page", Path)
+    argument(*CACHE_DIR)
 
 
 def run(options: argparse.Namespace) -> int:
