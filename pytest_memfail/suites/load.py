@@ -26,7 +26,7 @@ from pytest_memfail.suites.shipped import shipped_data
 
 BUILT_IN: Final = ("memfail", "own", "meme", "mab", "halumem")
 """The suites of this package: each is a folder beside this file, with `SUITE` in its `__init__`."""
-DEFAULT: Final = BUILT_IN[:2]
+DEFAULT: Final = ("memfail", "own")
 """The suites of a run that chooses none."""
 OPTION: Final = "--memfail-suite"
 

@@ -54,7 +54,7 @@ def test_questions(task):
     cascade = by_id["after-cas-commute"]
     assert (cascade.stratum, cascade.cluster, cascade.kind) == ("PL 1-hop", "pl_001", "cascade")
     assert cascade.needs == ("before-cas-commute",)
-    assert cascade.keys == {"entity": ["commute"], "values": ["Skarn tram"], "old": "Pell bicycle"}
+    assert cascade.keys == {"values": ["Skarn tram"], "old": "Pell bicycle"}
     assert by_id["after-abs-gym"].keys["old"] == "Torsk Hall"
     assert by_id["after-agg-doctor-gym"].needs == ()
     assert by_id["before-cas-commute"].part == "before"
