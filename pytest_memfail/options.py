@@ -193,8 +193,8 @@ class Settings:
         rerun=True,
     )
     def suite(given: Given) -> tuple[str, ...]:
-        """Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, mab, halumem, or
-        an installed suite; NAME:VARIANT chooses one of a suite's files (default: memfail,own)
+        """Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, mab, halumem,
+        longmemeval, or an installed suite; NAME:VARIANT chooses one of a suite's files (default: memfail,own)
         """
         return tuple(given.parts)
 

@@ -106,6 +106,7 @@ from .suite import (
     AskModel as AskModel,
     Folders as Folders,
     Found as Found,
+    GradeWithModel as GradeWithModel,
     Kind as Kind,
     Measure as Measure,
     PlantedFault as PlantedFault,

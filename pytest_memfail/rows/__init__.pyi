@@ -24,6 +24,7 @@ from .ids import (
 )
 from .json_rows import (
     JsonRow as JsonRow,
+    RowStream as RowStream,
     read_json_rows as read_json_rows,
     read_row_again as read_row_again,
 )

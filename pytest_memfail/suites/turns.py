@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Final, Literal
 
-from pytest_memfail.core import ERROR, Claim, Fact, Found, Kind, QuestionRecord, Score, moment_said
+from pytest_memfail.core import ERROR, Claim, Fact, FactVerdict, Found, Kind, QuestionRecord, Score, moment_said
 from pytest_memfail.texts import content, fold, sentences
 
 RECALLED: Final = 0.6
@@ -168,9 +168,10 @@ def find_needed(fact: Fact, texts: Sequence[str]) -> Found:
     """Find a turn, or what the question needs of it, word for word; else estimate by words whether it is there."""
     held, gold = [_folded(text) for text in texts], fact.gold
     for wanted in ((fact.source,), gold.needed):
-        places = [next((at for at, text in enumerate(held) if _folded(each) in text), None) for each in wanted]
-        if None not in places:
-            entries = tuple(dict.fromkeys(at for at in places if at is not None))
+        places = [[at for at, text in enumerate(held) if _folded(each) in text] for each in wanted]
+        if all(places):
+            # all entries: the same may be said on several days
+            entries = tuple(dict.fromkeys(at for found in places for at in found))
             return Found(True, True, "the turn is there word for word", entries)
     return replace(_by_words("\n".join(gold.needed), fact.text, texts), estimated=bool(texts))
 
@@ -200,24 +201,24 @@ KINDS: Final[dict[str, Kind]] = {
 # -- measures of retrieval ---------------------------------------------------------------------------------------------
 
 Recall = Literal["any", "all", "ndcg"]
+Unit = Literal["turn", "session"]
 
 
 def recall(
-    which: Recall, unit: Literal["turn", "session"], of: Callable[[QuestionRecord], bool] = lambda _: True
+    which: Recall, unit: Unit, of: Callable[[QuestionRecord], bool] = lambda _: True, *, speaker: str = ""
 ) -> Callable[[Sequence[QuestionRecord]], Score]:
     """Return the mean over the questions chosen by `of` that have facts: is `any` or are `all` of their turns among the
     memories shown, or how high do they rank (`ndcg`)?
 
-    A session is shown if one of its turns is.
+    A session is shown if one of its turns is. With a `speaker`, only turns of that speaker are facts.
     """
 
     def measure(questions: Sequence[QuestionRecord]) -> Score:
-        asked = [q for q in questions if q.facts and q.verdict != ERROR and of(q)]
-        if any(fact.deciding.estimated for q in asked for fact in q.facts):
-            return Score(None, len(asked), lacks=NO_MODEL)
-        if not asked:
-            return Score(None, 0, lacks="no question with evidence")
-        values = [_of_ranks(which, _ranks(question, unit), question.k) for question in asked]
+        chosen = [(q.k, _facts(q, speaker)) for q in questions if of(q)]
+        asked = [(k, facts) for k, facts in chosen if facts]
+        if lacks := _lacks([facts for _, facts in asked]):
+            return Score(None, len(asked), lacks=lacks)
+        values = [_of_ranks(which, _ranks(facts, unit), k) for k, facts in asked]
         return Score(sum(values) / len(values), len(values))
 
     return measure
@@ -225,19 +226,31 @@ def recall(
 
 def share_shown(questions: Sequence[QuestionRecord]) -> Score:
     """Return the mean share of a question's evidence turns that the memories shown hold."""
-    asked = [q for q in questions if q.facts and q.verdict != ERROR]
-    if any(fact.deciding.estimated for q in asked for fact in q.facts):
-        return Score(None, len(asked), lacks=NO_MODEL)
-    if not asked:
-        return Score(None, 0, lacks="no question with evidence")
-    found = [[rank is not None for rank in _ranks(question, "turn")] for question in asked]
+    asked = [facts for question in questions if (facts := _facts(question))]
+    if lacks := _lacks(asked):
+        return Score(None, len(asked), lacks=lacks)
+    found = [[rank is not None for rank in _ranks(facts, "turn")] for facts in asked]
     return Score(sum(sum(one) / len(one) for one in found) / len(found), len(found))
 
 
-def _ranks(question: QuestionRecord, unit: str) -> list[int | None]:
+def _facts(question: QuestionRecord, speaker: str = "") -> list[FactVerdict]:
+    """Return the facts of a question that was judged, or those said by one speaker."""
+    if question.verdict == ERROR:
+        return []
+    return [fact for fact in question.facts if speaker in ("", speaker_of(fact.id))]
+
+
+def _lacks(asked: Sequence[Sequence[FactVerdict]]) -> str | None:
+    """Return why retrieval has no figure for questions with these facts; None if it has one."""
+    if any(fact.deciding.estimated for facts in asked for fact in facts):
+        return NO_MODEL
+    return None if asked else "no question with evidence"
+
+
+def _ranks(facts: Sequence[FactVerdict], unit: Unit) -> list[int | None]:
     """Return the rank of each turn or session among the memories shown, from 0; None if it is not there."""
     found: dict[str, int | None] = {}
-    for fact in question.facts:
+    for fact in facts:
         name = fact.id if unit == "turn" else session_of(fact.id)
         shown = min(fact.retrieval.entries, default=0) if fact.retrieval.outcome == "passed" else None
         known = found.get(name)

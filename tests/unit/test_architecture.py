@@ -291,6 +291,7 @@ SUITE_WORDS = {
     "meme": r"\bmeme\b",
     "mab": r"\bmab(?:_|\b)|MemoryAgentBench",
     "halumem": r"\bhalumem",
+    "longmemeval": r"\blongmemeval",
 }
 """Words of each benchmark, which no file outside the folders of suites may contain."""
 EXAMPLES = "an example in help or a docstring"
