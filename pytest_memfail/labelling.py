@@ -13,8 +13,8 @@ from typing import Any, Final
 from pytest_memfail.calibration import POINTS
 from pytest_memfail.core import CORRECT, UNGRADED, UNSURE, Fact, counted
 from pytest_memfail.regrade import Recorded
+from pytest_memfail.results import Loaded
 from pytest_memfail.rows import read_table
-from pytest_memfail.suites import TASK_NAMES
 
 Z95: Final = 1.96
 NEAR: Final = 8
@@ -83,21 +83,24 @@ def _sizes(strata: Mapping[str, int], number: int) -> dict[str, int]:
     return sizes
 
 
-def case_of(fact: Drawn, label: str, number: int) -> dict[str, Any]:
-    """Return a labelled fact as a line for `memfail judge-check`.
+def case_of(fact: Drawn, label: str, number: int, record: Loaded) -> dict[str, Any]:
+    """Return a labelled fact of a record as a line for `memfail judge-check`.
 
-    One of several facts of a question is written as a plain point, because the others have no label.
+    The only fact of a question is written with its row, if its suite makes tasks of single rows. One of several is written as
+    a plain point, because the others have no label.
     """
     question, evidence = fact.question, fact.evidence
     store = [memory.text for memory in question.judged_by.memories]
     places = {text: at for at, text in reversed(list(enumerate(store)))}
     line: dict[str, Any] = {"case_id": f"{evidence.id}#{number}"}
     asked = question.trace.question
-    if asked.task in TASK_NAMES and len(question.evidence) == 1:
-        line |= {"task": asked.task, "row": _row(Path(asked.file), asked.line)}
-        head, sign, tail = asked.id.rpartition("-q")
-        if evidence.kind == "persona" and sign and head and tail.isdigit():
-            line["question_index"] = int(tail) - 1
+    make = next((suite.row_task for suite in record.suites if asked.task in suite.parts), None)
+    if make is not None and len(question.evidence) == 1:
+        row = _row(Path(asked.file), asked.line)
+        line |= {"task": asked.task, "row": row}
+        of_row = make(asked.task, row, record.header.protocol, Path(asked.file), asked.line).questions
+        if len(of_row) > 1:
+            line["question_index"] = [one.text for one in sorted(of_row, key=lambda one: one.id)].index(asked.text)
     else:
         owner = evidence.claim.owner or "the user"
         line |= {"task": POINTS, "row": {"owner": owner, "source": evidence.source, "points": [evidence.text]}}
@@ -115,7 +118,7 @@ def _row(path: Path, line: int) -> dict[str, Any]:
     """Return the cells of the row that starts on this line."""
     for start, cells in read_table(path).rows:
         if start == line:
-            return {name: cell for name, cell in cells.items() if cell}
+            return dict(cells)  # an empty one too: that of a required column says that there is no value
     raise ValueError(f"{path} has no record on line {line}")
 
 

@@ -46,7 +46,8 @@ from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.model import HEADS, WEIGHTS, logit, shipped_model
 from pytest_memfail.judges.offline.reading import read_claim
 from pytest_memfail.report import model_card
-from pytest_memfail.suites import built_in_suite, task_of_rows
+from pytest_memfail.suites import built_in_suite
+from pytest_memfail.suites.memfail import task_of_rows
 
 MEMFAIL = built_in_suite("memfail")
 REPOSITORY = Path(__file__).parents[1]

@@ -62,7 +62,9 @@ def run(options: argparse.Namespace) -> int:
             break
         if label != SKIP:
             labelled.append((fact, KEYS[label]))
-    lines = [json.dumps(case_of(fact, label, i), ensure_ascii=False) for i, (fact, label) in enumerate(labelled, 1)]
+    lines = [
+        json.dumps(case_of(fact, label, i, record), ensure_ascii=False) for i, (fact, label) in enumerate(labelled, 1)
+    ]
     if not lines:
         print("nothing was labelled")
         return 0

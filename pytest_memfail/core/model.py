@@ -71,7 +71,7 @@ class Fact:
 
     id: str
     kind: str
-    """The name of a `Kind` of the fact's suite, or of MemFail."""
+    """The name of a `Kind` of the fact's suite, or of a default suite."""
     text: str
     """The fact in words."""
     source: str
@@ -109,7 +109,7 @@ class Question:
     evidence: tuple[str, ...]
     """Ids of the expected facts, in the row's order."""
     kind: str
-    """The name of an `AnswerKind` of the question's suite, or of MemFail."""
+    """The name of an `AnswerKind` of the question's suite, or of a default suite."""
     options: tuple[str, ...] = ()
     letter: str | None = None
     """The letter of the right option, for a question that is answered by one."""

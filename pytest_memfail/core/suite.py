@@ -323,7 +323,7 @@ class Suite:
     parts: Mapping[str, tuple[TaskPart, ...]] = field(default_factory=dict)
     """Task to its parts, in the order of the table."""
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    """Of facts, beyond MemFail's, which any suite may use."""
+    """Of facts, beyond those of the default suites, which any suite may use."""
     answers: Mapping[str, AnswerKind] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
     paper_measures: tuple[Measure, ...] = ()

@@ -12,17 +12,6 @@ from .load import (
     validate as validate,
     with_options as with_options,
 )
-from .memfail import (
-    LETTERS as LETTERS,
-    MEMFAIL_ANSWERS as MEMFAIL_ANSWERS,
-    MEMFAIL_KINDS as MEMFAIL_KINDS,
-    MEMFAIL_TASKS as MEMFAIL_TASKS,
-    MODELS as MODELS,
-    OPTION_WORDS as OPTION_WORDS,
-    TASK_NAMES as TASK_NAMES,
-    task_of_row as task_of_row,
-    task_of_rows as task_of_rows,
-)
 from .own import (
     CUSTOM as CUSTOM,
     HaystackFinder as HaystackFinder,

@@ -11,7 +11,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, PartRole, Question, StageResult
@@ -52,12 +52,10 @@ _one_at_a_time = threading.Lock()
 
 def answer_by_rule(request: Mapping[str, Any]) -> str:
     """Return the reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
-    from pytest_memfail.suites import MEMFAIL_KINDS  # pydantic, which is read with it, only where something is answered
-
     if (rows := rows_to_write(request)) is not None:
         return _text(chats_by_rule(rows))
     blocks = _blocks(request)
-    if "fact" in blocks and (fact := json.loads(blocks["fact"]))["kind"] not in MEMFAIL_KINDS:
+    if "fact" in blocks and (fact := json.loads(blocks["fact"]))["kind"] not in _default_kinds():
         return _text(
             _about_suite(fact, _entries(blocks["memories"]), has_state='"outdated"' in str(request["messages"]))
         )
@@ -74,6 +72,14 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
         return _text({"reason": "ok"})
     shape = str(request["messages"][-1]["content"]).rpartition("\n")[2]
     return _text(_in_shape(shape)) if shape.startswith('{"') else "Thank you, I will remember that."
+
+
+@cache
+def _default_kinds() -> frozenset[str]:
+    """Return the kinds of facts and questions of the default suites, whose prompts show all that the offline judge reads."""
+    from pytest_memfail.suites import DEFAULT, built_in_suite  # pydantic, which is read with it, only to answer
+
+    return frozenset(name for suite in map(built_in_suite, DEFAULT) for name in (*suite.kinds, *suite.answers))
 
 
 def _in_shape(shape: str) -> dict[str, Any]:
@@ -140,8 +146,6 @@ def _about_entries(fact: Mapping[str, Any], block: str) -> dict[str, Any]:
     reply |= {"present": present, "faithful": present and faithful}
     if evidence.kind == "fact":
         reply["outdated"] = storage.label == "stale_value"
-    if evidence.kind == "persona":
-        reply["missing"] = [*summary.missing, *summary.reported]
     return reply
 
 
@@ -234,10 +238,8 @@ def _share(wanted: str, text: str) -> float:
 
 
 def _about_answer(facts: Mapping[str, Any], reply: str) -> dict[str, Any]:
-    from pytest_memfail.suites import MEMFAIL_ANSWERS
-
     missing: list[str] = []
-    if facts["kind"] == "misleading":
+    if "distractor" in facts:
         lent = _words(facts["said"]).keys() & (_words(reply).keys() - _words(facts["question"]).keys())
         right = len(lent) < LENT
     elif facts["kind"] == "all_of":
@@ -247,7 +249,7 @@ def _about_answer(facts: Mapping[str, Any], reply: str) -> dict[str, Any]:
         right = _first(facts["gold"][0]) == _first(reply.rpartition("Answer:")[2])
     else:
         right = any(_share(gold, reply) >= AGREES for gold in facts["gold"])
-    if facts["kind"] not in MEMFAIL_ANSWERS:
+    if facts["kind"] not in _default_kinds():
         given = (old for old in facts.get("replaced", ()) if _share(old, " ".join(facts["gold"])) < 1.0)
         right = right and not any(_share(old, reply) == 1.0 for old in given)
     return {"reason": "its words agree" if right else "its words do not agree", "missing": missing, "right": right}

@@ -17,7 +17,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def record(run_once: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    tasks = "--memfail-tasks=conditional_facts_easy,long_hop"
+    tasks = "--memfail-tasks=conditional_facts_easy,long_hop,persona_retrieval,updated_facts"
     path = tmp_path_factory.mktemp("labelled") / "r.jsonl"
     done = run_once("--memfail-system=lossy", tasks, "--memfail-limit=20", f"--memfail-record={path}", "-q")
     assert path.exists(), done.output
@@ -41,9 +41,23 @@ def test_labels_become_cases_and_an_estimate(
     assert "the judge is right about" in shown
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [line["facts"][0]["label"] for line in lines[:4]] == ["ok", "not_stored", "summary_error", "not_retrieved"]
-    assert {line["task"] for line in lines} == {"conditional_facts_easy", "points"}
     assert main(["judge-check", str(out)]) == 0
     assert "11" in capsys.readouterr().out
+
+
+def test_a_row_is_labelled_with_the_place_of_its_question(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "labels.jsonl"
+    typed(monkeypatch, *"o" * 200)
+    assert main(["label", str(record), "-n", "200", "-o", str(out)]) == 0
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    tasks = {"conditional_facts_easy", "persona_retrieval", "updated_facts", "points"}
+    assert {line["task"] for line in lines} == tasks  # a chain has several facts, each of which is a point
+    places = {line["case_id"].partition("#")[0][-2:]: line.get("question_index") for line in lines}
+    assert {places[name] for name in ("q1", "q2", "q3")} == {0, 1, 2}
+    assert any(line["row"].get("current_value") == "" for line in lines)  # what has ended has no value
+    assert main(["judge-check", str(out), "--data-report"]) == 0, capsys.readouterr().err
 
 
 def test_what_the_judge_said_is_not_shown(

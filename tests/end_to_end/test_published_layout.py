@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks, validate
+from pytest_memfail.suites import TaskRequest, load_tasks, validate
+from pytest_memfail.suites.memfail import MEMFAIL_TASKS
 from pytest_memfail.suites.memfail.plan import TASKS
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "memfail"

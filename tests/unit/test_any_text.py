@@ -30,7 +30,8 @@ from pytest_memfail.records import Header, from_json, question_record, write_rec
 from pytest_memfail.report import details, failure, headline, verdict_table, write_reports
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.results import load_record
-from pytest_memfail.suites import TASK_NAMES, TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
+from pytest_memfail.suites.memfail import TASK_NAMES
 
 HEADER = from_json(
     Header,

@@ -229,7 +229,7 @@ def test_other_folders_are_entered_by_their_door():
 KNOWN_REACHES = {
     "tools/reference_pages.py": "writes the pages of options and hooks from their declarations",
     "tools/build_wordnet.py": "writes the word tables that judges/offline/ reads",
-    "tools/train_judge.py": "trains the weights that judges/offline/ reads",
+    "tools/train_judge.py": "trains the weights that judges/offline/ reads, on the rows of MemFail",
     "benchmarks/mab_scale.py": "draws numbered facts without writing their files",
     "benchmarks/llm_path.py": "testing/ does not offer the mark of a blocked request",
 }
@@ -297,7 +297,6 @@ SUITE_WORDS = {
 EXAMPLES = "an example in help or a docstring"
 KNOWN_WORDS = {
     "suites/load.py": "lists the suites of this package",
-    "suites/__init__.pyi": "tests and tools read the rows of one suite",
     "options.py": EXAMPLES,
     "cli/estimate.py": EXAMPLES,
     "cli/gate.py": EXAMPLES,
@@ -308,9 +307,7 @@ KNOWN_WORDS = {
     "results/summary.py": "the published name of a figure",
     "report/published.py": "the published name of a figure",
     "report/text.py": "the published name of a figure",
-    "labelling.py": "rows of a suite are labelled as rows, facts of others as plain points",
     "testing/__main__.py": EXAMPLES,
-    "testing/answers.py": "stands in for a model, which reads the prompts of all suites",
     "testing/chats.py": "stands in for a model that writes the rows of one suite",
 }
 """Files with words of a benchmark, with the reason."""

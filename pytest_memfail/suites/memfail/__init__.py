@@ -9,15 +9,15 @@ from pytest_memfail.core import OURS, Plants, Source, Suite, SuiteRequest, Task,
 from pytest_memfail.suites.memfail.design import OPTION_WORDS
 from pytest_memfail.suites.memfail.faults import faults
 from pytest_memfail.suites.memfail.files import files_of_memfail
-from pytest_memfail.suites.memfail.kinds import MEMFAIL_ANSWERS, MEMFAIL_KINDS
+from pytest_memfail.suites.memfail.kinds import ANSWERS, KINDS
 from pytest_memfail.suites.memfail.plan import MEMFAIL_TASKS, TASK_NAMES, TASKS, task_of_row, task_of_rows
 from pytest_memfail.suites.memfail.row_models import LETTERS, MODELS
 from pytest_memfail.suites.shipped import shipped_data
 
 __all__ = [
+    "ANSWERS",
+    "KINDS",
     "LETTERS",
-    "MEMFAIL_ANSWERS",
-    "MEMFAIL_KINDS",
     "MEMFAIL_TASKS",
     "MODELS",
     "OPTION_WORDS",
@@ -73,8 +73,8 @@ SUITE: Final = Suite(
     ),
     load=load,
     parts=dict.fromkeys(TASK_NAMES, ()),
-    kinds=MEMFAIL_KINDS,
-    answers=MEMFAIL_ANSWERS,
+    kinds=KINDS,
+    answers=ANSWERS,
     limits="questions",
     stands_alone=False,
     faults=faults,

@@ -1,4 +1,4 @@
-"""How the facts and answers of MemFail, and of a user's own cases, are judged: criteria for a model.
+"""How the facts and answers of MemFail are judged: criteria for a model.
 
 The criteria are the paper's (appendix D.3; section 3.2 defines the verdicts) in our own words. Where the paper
 contradicts itself or requires information that was never stated, the criteria of `ours` differ from the published ones.
@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.core import AnswerKind, Kind, Staged
-
-_UNSAID: Final = 'What "said" does not state is not missing.'
+from pytest_memfail.suites import kinds
+from pytest_memfail.suites.kinds import UNSAID
 
 _RULE: Final = Staged(
     storage="""\
@@ -32,10 +32,9 @@ _PREFERENCE_SHOWN: Final = "exactly this preference can be named from these entr
 _PERSONA_SHOWN: Final = """\
 the person is identifiable in these entries, and so are the particulars of "said" that make the person."""
 _LINK_SHOWN: Final = "these entries make plain how the one anchor leads to the other."
-_STATE_SHOWN: Final = """\
-these entries tell the current state, and, where they also hold a replaced one, what marks that as past."""
 
-MEMFAIL_KINDS: Final[dict[str, Kind]] = {
+KINDS: Final[dict[str, Kind]] = {
+    **kinds.KINDS,
     "rule": Kind(
         present="the behavior can be found in some form, be it without its condition, blurred, or under another name.",
         faithful="""\
@@ -44,8 +43,8 @@ if the condition is gone or vaguer than told (a number, hour or score turned int
 "only" or a direction (at least, below) is lost, or if behavior and condition cannot be tied to this entity.""",
         recoverable=f"""\
 behavior and condition, both tied to this entity, can be read from these entries, exact enough to decide the \
-question. {_UNSAID}""",
-        note=_UNSAID,
+question. {UNSAID}""",
+        note=UNSAID,
         gold=("entity", "behavior", "condition", "said", "must_keep", "question"),
         paper=_RULE,
         # the published harness checks the parts of a rule that is composed of several statements, the whole of others
@@ -62,7 +61,7 @@ recoverable: behavior and condition, tied to this entity, can both be read from 
         present="some trace of this preference is there, be it blurred into something broader.",
         faithful=f"and {_PREFERENCE}",
         recoverable=_PREFERENCE_SHOWN,
-        note=_UNSAID,
+        note=UNSAID,
         gold=("preference", "said", "must_keep"),
         paper=Staged(
             storage="present: this particular preference can be told from the entries.",
@@ -114,66 +113,16 @@ or if the relation or its direction changed or got lost.""",
             retrieval=f"recoverable: {_LINK_SHOWN}",
         ),
     ),
-    "fact": Kind(
-        present="""\
-the entries tell the current state. It is absent if only a state in "replaced" is there, or one that was taken \
-back still stands as if it held.""",
-        faithful="""\
-and it is whole, and where a replaced state is there as well, something (their order, their <times>, a word like \
-"formerly") tells which one holds now. Keeping the old state as history is fine.""",
-        recoverable=_STATE_SHOWN,
-        times=True,
-        outdated=True,
-        still_held="stale_value",
-        note=_UNSAID,
-        gold=(
-            "entity",
-            "fact",
-            "value",
-            "about",
-            "replaced",
-            "taken_back",
-            "said_before",
-            "said",
-            "must_keep",
-            "question",
-        ),
-        paper=Staged(
-            storage="present: the entries tell the current state, and not only a replaced one.",
-            summary="""\
-The fact is known to be stored. faithful: it is whole, and where a replaced state is there as well, something tells \
-which one holds now.""",
-            retrieval=f"recoverable: {_STATE_SHOWN}",
-        ),
-    ),
-    "point": Kind(
-        present="some entry has at least part of the fact, of the same person or thing, in any wording.",
-        faithful="""\
-and the entries together have all of it: who, what, and every number, name, time, reason and condition in it. What is \
-left out, vaguer or wrong is missing.""",
-        recoverable="a reader of these entries alone would know all that the fact says.",
-        gold=("entity", "fact", "said", "question"),
-    ),
 }
-"""`point` is a plain statement; the others have gold values (`gold.py`)."""
+"""Those of MemFail have gold values (`gold.py`)."""
 
-_OPEN: Final = AnswerKind(
-    right="""\
-the reply agrees with the gold answer, whole and up to date; a state in "replaced" given as current is wrong.""",
-    gold=("gold", "facts", "replaced"),
-)
-MEMFAIL_ANSWERS: Final[dict[str, AnswerKind]] = {
+ANSWERS: Final[dict[str, AnswerKind]] = {
+    **kinds.ANSWERS,
     "yes_no": replace(
-        _OPEN,
+        kinds.ANSWERS["open"],
         right="""\
 the reply settles on the same yes or no as the gold answer and does not contradict the rule. "Maybe", "probably" \
 and other hedging settle nothing.""",
-    ),
-    "all_of": AnswerKind(
-        right="""\
-the reply mentions or plainly covers each item of the gold list; a synonym or an equivalent wording covers an \
-item, the category alone does not. List the items not covered as missing.""",
-        gold=("gold",),
     ),
     "direct": AnswerKind(
         right="the reply agrees with the gold answer and draws on this person's own particulars instead of general advice.",
@@ -187,6 +136,4 @@ knowledge, a plain "I don't know", or telling that these are somebody else's is 
         gold=("entity", "said", "distractor"),  # a literal refusal, the gold answer, is only one of many right replies
         lead="",
     ),
-    "multiple_choice": _OPEN,
-    "open": _OPEN,
 }

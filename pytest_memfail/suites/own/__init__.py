@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.core import Folders, Source, Suite, SuiteRequest, Task
+from pytest_memfail.suites.kinds import ANSWERS, KINDS
 from pytest_memfail.suites.own.faults import faults
 from pytest_memfail.suites.own.files import CUSTOM, find_custom, needed_files, read_custom
 from pytest_memfail.suites.own.haystacks import SUITES, HaystackFinder
@@ -33,6 +34,8 @@ SUITE: Final = Suite(
     name="own",
     source=Source(url="", licence="the user's own", files={}),
     load=load,
+    kinds=KINDS,
+    answers=ANSWERS,
     limits="questions",
     stands_alone=False,
     haystacks=SUITES,

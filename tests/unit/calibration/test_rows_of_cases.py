@@ -10,8 +10,8 @@ import pytest
 
 from pytest_memfail.calibration import STYLES, Case, balance, cases_folder, read_cases, shipped_cases
 from pytest_memfail.report import data_report
-from pytest_memfail.suites import TASK_NAMES, shipped_data
-from pytest_memfail.suites.memfail import SUITE as MEMFAIL
+from pytest_memfail.suites import shipped_data
+from pytest_memfail.suites.memfail import SUITE as MEMFAIL, TASK_NAMES
 
 FOLDER = cases_folder(MEMFAIL)
 needs_train = pytest.mark.skipif(not (FOLDER / "train.jsonl").is_file(), reason="a wheel has no train.jsonl")

@@ -21,8 +21,8 @@ from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.offline.features import MEANINGS
 from pytest_memfail.judges.offline.model import shipped_model
 from pytest_memfail.report import model_card
-from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks
-from pytest_memfail.suites.memfail import SUITE as MEMFAIL
+from pytest_memfail.suites import TaskRequest, load_tasks
+from pytest_memfail.suites.memfail import MEMFAIL_TASKS, SUITE as MEMFAIL
 from pytest_memfail.suites.memfail.plants import PLANTS
 
 REPOSITORY = Path(__file__).parents[3]

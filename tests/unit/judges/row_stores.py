@@ -17,7 +17,8 @@ import pytest
 
 from pytest_memfail.core import Fact, Listing, Memory, Question, Task
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
+from pytest_memfail.suites.memfail import MEMFAIL_TASKS
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 needs_published_rows = pytest.mark.skipif(not PUBLISHED.is_dir(), reason=f"the published rows are not at {PUBLISHED}")

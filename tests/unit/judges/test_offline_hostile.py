@@ -15,7 +15,8 @@ from facts_judged import QUESTION, TOLD, listing
 from pytest_memfail.core import Listing, Memory, Task
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.offline.statements import read_entry
-from pytest_memfail.suites import MEMFAIL_TASKS, TASK_NAMES, TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
+from pytest_memfail.suites.memfail import MEMFAIL_TASKS, TASK_NAMES
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = {

@@ -11,7 +11,7 @@ from row_stores import ROWS, Store, build, facts, verdict
 
 from pytest_memfail.core import Listing
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.suites import MEMFAIL_TASKS
+from pytest_memfail.suites.memfail import MEMFAIL_TASKS
 
 pytestmark = [pytest.mark.parametrize("name", MEMFAIL_TASKS), pytest.mark.parametrize("rows", ROWS)]
 EVERY = {"conditional_facts_easy": 4, "conditional_facts_hard": 4}

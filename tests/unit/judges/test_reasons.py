@@ -18,9 +18,9 @@ from pytest_memfail.engine import Grader
 from pytest_memfail.finding.judges import kinds_of
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.offline.english import plain, tokens_of
-from pytest_memfail.suites import MEMFAIL_TASKS, TASK_NAMES, TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
 from pytest_memfail.suites.load import BUILT_IN, built_in_suite
-from pytest_memfail.suites.memfail import SUITE as MEMFAIL
+from pytest_memfail.suites.memfail import MEMFAIL_TASKS, SUITE as MEMFAIL, TASK_NAMES
 from pytest_memfail.suites.memfail.plants import PLANTS
 from pytest_memfail.systems.failing import careless_summary
 

@@ -14,7 +14,7 @@ from model_judge_cases import CASES, question
 from pytest_memfail.core import Claim, Conversation, Fact, Memory, Message, Part
 from pytest_memfail.judges import prompts
 from pytest_memfail.llm.test_taker import chat_prompt, graded_prompt
-from pytest_memfail.suites import MEMFAIL_ANSWERS, MEMFAIL_KINDS
+from pytest_memfail.suites.memfail import ANSWERS, KINDS
 from pytest_memfail.suites.memfail.gold import Link, Persona, Preference, Rule, State
 from pytest_memfail.suites.memfail.plan import OUTPUT_INSTRUCTION
 
@@ -49,13 +49,13 @@ def fact_of(kind, claim=CLAIM):
 
 def all_prompts():
     entries = [prompts.Entry(1, Memory("x"))]
-    for name, kind in MEMFAIL_KINDS.items():
+    for name, kind in KINDS.items():
         for is_composed in (False, True):
             for protocol in ("ours", "paper"):
                 for check in ("stored", "storage", "summary", "retrieval"):
                     fact = Fact("e", name, "x", "x", "c", replace(CLAIM, is_composed=is_composed), GOLD.get(name))
                     yield prompts.about_entries(check, fact, entries, kind, protocol, question())
-    for name, answer in MEMFAIL_ANSWERS.items():
+    for name, answer in ANSWERS.items():
         yield prompts.about_answer(question(name, keys={"distractor": "x"}), [CASES["rule"].evidence], "x", answer)
     yield prompts.warm_up(entries)
     yield prompts.once_more(prompts.warm_up(entries), "x", "x")
@@ -91,7 +91,7 @@ SENT = {
 
 def sent_about(name):
     """Return every prompt that a judge sends about a fact of this kind."""
-    kind = MEMFAIL_KINDS[name]
+    kind = KINDS[name]
     entries = [prompts.Entry(1, Memory("first", timestamp="2024-05-01")), prompts.Entry(2, Memory("second"))]
     facts = [fact_of(name), fact_of(name, replace(CLAIM, parts=())), fact_of(name, replace(CLAIM, is_composed=True))]
     facts += [fact_of(name, replace(CLAIM, has_ended=True))] if name == "fact" else []
@@ -114,8 +114,8 @@ def test_a_prompt_about_a_fact_changes_only_on_purpose(name):
 def test_a_prompt_about_an_answer_changes_only_on_purpose():
     asked = replace(question(), keys={"distractor": "somebody else"})
     sent = (
-        prompts.about_answer(replace(asked, kind=name), [fact_of("fact")], "a reply", kind)
-        for name, kind in MEMFAIL_ANSWERS.items()
+        prompts.about_answer(replace(asked, kind=name), [fact_of("fact")], "a reply", ANSWERS[name])
+        for name in ("yes_no", "all_of", "direct", "misleading", "multiple_choice", "open")
     )
     assert digest(sent) == "01ce982f3418b664"
 

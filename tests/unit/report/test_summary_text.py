@@ -19,7 +19,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.report import details, summary, verdict_table
 from pytest_memfail.results import StoreFigures, Summary, Tally, wilson
-from pytest_memfail.suites import TASK_NAMES
+from pytest_memfail.suites.memfail import TASK_NAMES
 
 
 def tally(name="t", vacuous=0, held=0, tested=0, facts=None, left_open=0, **verdicts):

@@ -25,17 +25,8 @@ from pytest_memfail.core import (
     UnknownNameError,
     UsageError,
 )
-from pytest_memfail.suites import (
-    DEFAULT,
-    HAYSTACKS,
-    MEMFAIL_TASKS,
-    TASK_NAMES,
-    TaskRequest,
-    choose_suites,
-    load_tasks,
-    sample,
-    with_users_tasks,
-)
+from pytest_memfail.suites import DEFAULT, HAYSTACKS, TaskRequest, choose_suites, load_tasks, sample, with_users_tasks
+from pytest_memfail.suites.memfail import MEMFAIL_TASKS, TASK_NAMES
 from pytest_memfail.suites.memfail.plan import OUTPUT_INSTRUCTION
 from pytest_memfail.systems.bm25 import BM25
 

@@ -11,7 +11,8 @@ from row_files import coexisting, conditional, folder, long_hop, persona, write
 
 from pytest_memfail.cli import main
 from pytest_memfail.core import Folders, RowError, UsageError
-from pytest_memfail.suites import MEMFAIL_TASKS, HaystackFinder, TaskRequest, load_tasks, validate
+from pytest_memfail.suites import HaystackFinder, TaskRequest, load_tasks, validate
+from pytest_memfail.suites.memfail import MEMFAIL_TASKS
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 PLACES = {

@@ -14,7 +14,7 @@ from row_files import MAKERS, as_csv, asked, coexisting, conditional, long_hop, 
 
 from pytest_memfail.core import RowError
 from pytest_memfail.rows import slug
-from pytest_memfail.suites import TASK_NAMES
+from pytest_memfail.suites.memfail import TASK_NAMES
 from pytest_memfail.suites.memfail.plan import TASKS
 from pytest_memfail.suites.memfail.row_models import MODELS
 from pytest_memfail.suites.memfail.rows import row_faults_of

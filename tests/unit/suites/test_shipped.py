@@ -9,7 +9,8 @@ from collections import Counter
 import pytest
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.suites import TASK_NAMES, TaskRequest, load_tasks, shipped, shipped_data, validate
+from pytest_memfail.suites import TaskRequest, load_tasks, shipped, shipped_data, validate
+from pytest_memfail.suites.memfail import TASK_NAMES
 
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 
