@@ -12,10 +12,17 @@ RECORD_HELP: Final = (
     "as memfail show --list prints them"
 )
 CACHE_DIR: Final = ("--cache-dir DIR", "pytest's cache (default: here or above)", Path)
-TASKS: Final = ("--tasks LIST", "names or globs separated by commas (default: all)", str, "")
 PRICES: Final = ("--prices FILE", "your own prices, JSON or TOML, USD per million tokens", Path)
 PROTOCOL: Final = ("--protocol", "", ("ours", "paper"), "ours")
 DATA: Final = "--data"
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Return the parts between commas."""
+    return tuple(part for one in text.split(",") if (part := one.strip()))
+
+
+TASKS: Final = ("--tasks LIST", "names or globs separated by commas (default: all)", listed, ())
 
 
 class Arguments:

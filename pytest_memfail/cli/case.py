@@ -42,12 +42,8 @@ def add(argument: Arguments) -> None:
     argument("--answer TEXT", "with --from: the right answer")
     argument("--fact TEXT", "with --from: the fact that memory must hold (default: the turn that states the answer)")
     argument("--turn N", "with --from: the turn that states the answer, if several do", int)
-    argument(
-        "--conversations N",
-        "with RECORD: the most conversations of the store to keep, 0 for all",
-        _limit,
-        CONVERSATIONS,
-    )
+    said = "with RECORD: the most conversations of the store to keep, 0 for all"
+    argument("--conversations N", said, _limit, CONVERSATIONS)
     argument("--system NAME", "memory system to run the case against (default: that of RECORD; none for a log)")
     argument("--no-run", "do not run the case", dest="runs", action="store_false")
     argument.data("with RECORD: folder with the rows of its run")

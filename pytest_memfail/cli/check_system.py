@@ -8,11 +8,11 @@ a check fails.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Final
 
 from pytest_memfail.cli.arguments import Arguments
+from pytest_memfail.cli.judging import show
 from pytest_memfail.core import UsageError
 from pytest_memfail.options import read_pairs
 
@@ -54,13 +54,8 @@ def run(options: argparse.Namespace) -> int:
         checks=options.checks,
         raises=False,
         timeout_seconds=options.timeout,
-        progress=_show,
+        progress=show,
     )
-    _show("")
+    show("")
     print(report)
     return 1 if report.failed else 0
-
-
-def _show(name: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{name}", end="", file=sys.stderr, flush=True)

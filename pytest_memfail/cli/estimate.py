@@ -28,19 +28,11 @@ def add(argument: Arguments) -> None:
     argument(*TASKS)
     argument("--k N", "number of memories to retrieve (default: 5, or the number in the paper of the suite)", int)
     argument("--limit N", "at most N questions of each task, or of each part", int)
-    argument(
-        "--haystack",
-        "with --limit: store all conversations, or only those that the questions need",
-        ("full", "sample"),
-        "sample",
-    )
+    said = "with --limit: store all conversations, or only those that the questions need"
+    argument("--haystack", said, ("full", "sample"), "sample")
     argument("--repeats N", "how often each question is asked", int, 1)
-    argument(
-        "--vary",
-        "with --repeats: who is asked again; other replies come from the cache",
-        ("all", "judge", "answers"),
-        "all",
-    )
+    said = "with --repeats: who is asked again; other replies come from the cache"
+    argument("--vary", said, ("all", "judge", "answers"), "all")
     argument("--suite LIST", "suites separated by commas (default: memfail)")
     argument("--suite-option SUITE.NAME=VALUE", "setting of a suite, such as mab.chunk=512; repeatable", many=True)
     argument(*PROTOCOL)
@@ -85,10 +77,11 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.report import model_table
     from pytest_memfail.suites import TaskRequest, load_tasks
 
-    patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
     given = dict(pair.split("=", 1) if "=" in pair else (pair, "") for pair in options.suite_option)
     chosen = chosen_suites(options.suite and options.suite.split(","), given)
-    request = TaskRequest(patterns, folders(options), options.protocol, 42, options.limit, options.haystack, chosen)
+    request = TaskRequest(
+        options.tasks, folders(options), options.protocol, 42, options.limit, options.haystack, chosen
+    )
     tasks = load_tasks(request)
     prices = Prices.from_file(options.prices) if options.prices else Prices()
     if options.repeats < 1:

@@ -32,13 +32,12 @@ def add(argument: Arguments) -> None:
     argument("record RECORD", f"{RECORD_HELP}; join shards with memfail merge first", Path)
     argument("--baseline FILE", "earlier run to compare with", Path)
     argument("--anchor FILE", "golden run (memfail anchor) to compare with as well", Path)
-    argument(
-        "--fail-on EXPR",
+    said = (
         "expression that fails the gate: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
         "regressions:p<0.05 (default with a baseline: regressions:p<0.04,*.regressions:p<0.01); "
-        "repeatable",
-        many=True,
+        "repeatable"
     )
+    argument("--fail-on EXPR", said, many=True)
     argument("--save-baseline FILE", "save the verdicts of the record as a baseline", Path)
     argument("-o --output FILE", "a report that includes the gate", Path, many=True)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.cli.arguments import PRICES, Arguments
-from pytest_memfail.cli.judging import INTERRUPTED
+from pytest_memfail.cli.judging import INTERRUPTED, show
 from pytest_memfail.core import UsageError, counted
 
 if TYPE_CHECKING:
@@ -38,12 +38,8 @@ def add(argument: Arguments) -> None:
     argument("--facts N", "mab_forgetting: number of facts", int)
     argument("-o --out DIR", "the folder for the rows", Path, required=True)
     argument("--seed S", "selects the subjects of the rows", int, 42)
-    argument(
-        "--design",
-        "ours: one essay per name, and no essay about a stranger in a question; paper: the published 30 names",
-        ("ours", "paper"),
-        "ours",
-    )
+    said = "ours: one essay per name, and no essay about a stranger in a question; paper: the published 30 names"
+    argument("--design", said, ("ours", "paper"), "ours")
     argument("--estimate", "only print calls, tokens and cost")
     argument("--max-cost USD", "never spend more than this", float)
     argument(*PRICES)
@@ -82,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         print("\nmemfail: interrupted; repeat the command to continue", file=sys.stderr)
         return INTERRUPTED
     finally:
-        _clear()
+        show("")
         ledger_line = _spent(ledger)
         ledger.close()
         if ledger_line:
@@ -125,19 +121,9 @@ async def _asked(generation: Generation, ledger: Ledger, concurrency: int) -> Re
 
     client = ModelClient(ledger=ledger, concurrency=concurrency, timeout_seconds=TIMEOUT_SECONDS)
     try:
-        return await generation.run(client, _show)
+        return await generation.run(client, lambda stage, done, total: show(f"{stage}: {done} of {total}"))
     finally:
         await client.close()
-
-
-def _show(stage: str, done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{stage}: {done} of {total}", end="", file=sys.stderr, flush=True)
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def _spent(ledger: Ledger) -> str:

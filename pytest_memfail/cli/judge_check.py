@@ -29,36 +29,28 @@ SEED: Final = 42
 def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
     argument("files FILE", "labelled cases, JSON Lines (default: the shipped ones)", Path, nargs="*")
-    argument(
-        "--planted",
-        "instead of labelled cases: plant known faults one by one into verbatim stores of rows (mutation score)",
-    )
+    said = "instead of labelled cases: plant known faults one by one into verbatim stores of rows (mutation score)"
+    argument("--planted", said)
     argument.data("with --planted: folder with the rows")
     argument("--every N", "with --planted: use every Nth fact", int, 1)
     argument(f"{OPTION} NAME", "offline, a model name, offline+MODEL, or module:attribute", default="offline")
     argument("--suite NAME", "the suite of the labelled cases and replies (default: memfail)")
     argument(*PROTOCOL)
-    argument(
-        "--split",
-        "use only this split of the shipped cases or of the files (default: dev and test, separately)",
-        ("train", "dev", "test"),
-    )
+    said = "use only this split of the shipped cases or of the files (default: dev and test, separately)"
+    argument("--split", said, ("train", "dev", "test"))
     argument(*TASKS)
     argument("--show N", "disagreements to show (default: 20; -1: all)", int, 20)
     argument("--fail-under SHARE", "exit with 1 below this accepted accuracy, such as 0.9", float)
-    argument(
-        "--limit N",
-        "use only N cases (with --suite also N replies), the same in every run, taken in turn from each task and label",
-        int,
+    said = (
+        "use only N cases (with --suite also N replies), the same in every run, taken in turn from each task and label"
     )
+    argument("--limit N", said, int)
     add_model_options(argument, "cases")
     argument("--judge-option KEY=VALUE", "weights=PATH for the offline judge", many=True)
     argument("--data-report", "instead of judging: show the balance of the cases by split, task and style")
     argument("--explain CASE", "show only this case, with the ten most decisive features (offline judge)")
-    argument(
-        "--train",
-        "instead of judging: fit a small correction of the offline judge to the labels in the files (at least 50)",
-    )
+    said = "instead of judging: fit a small correction of the offline judge to the labels in the files (at least 50)"
+    argument("--train", said)
     argument("-o --output PATH", "with --train: the file for the correction", Path)
     argument("--json", "print everything as JSON instead")
 
@@ -171,7 +163,7 @@ def _planted(options: argparse.Namespace, suite: Suite) -> list[Case]:
     if suite.plants is None:
         raise UsageError(f"--planted: the suite {suite.name!r} has no faults to plant, expected another suite")
     # `ours` stores one entry per statement, so a fault damages only one fact
-    request = TaskRequest(_patterns(options), folders(options), suites=(Chosen(suite.name, suite),))
+    request = TaskRequest(options.tasks, folders(options), suites=(Chosen(suite.name, suite),))
     return planted_cases(suite.plants(), load_tasks(request), every=options.every)
 
 
@@ -181,7 +173,7 @@ def _labelled(options: argparse.Namespace, suite: Suite) -> list[Case]:
 
     split = (options.split,) if options.split else SPLITS if options.data_report else ()
     cases = read_cases(suite, options.files or shipped_cases(suite, split), options.protocol)
-    names = match_tasks(_patterns(options), (*task_names([suite]), POINTS))
+    names = match_tasks(options.tasks, (*task_names([suite]), POINTS))
     chosen = [
         case
         for case in cases
@@ -233,7 +225,3 @@ def _train(options: argparse.Namespace, suite: Suite) -> int:
     )
     print(f"use it: pytest --memfail-judge-option=weights={options.output}")
     return 0
-
-
-def _patterns(options: argparse.Namespace) -> tuple[str, ...]:
-    return tuple(part.strip() for part in options.tasks.split(",") if part.strip())

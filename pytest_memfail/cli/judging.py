@@ -68,11 +68,12 @@ def close_client(client: ModelClient | None) -> None:
             client.cache.close()
 
 
+def show(text: str) -> None:
+    """Show a text as the progress, on a terminal only; an empty one ends it."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
 def progress(total: int, what: str) -> Callable[[int], None]:
     """Return a function that shows the progress, on a terminal only."""
-
-    def show(done: int) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{done} of {total} {what}", end="" if done < total else "\r\033[K", file=sys.stderr, flush=True)
-
-    return show
+    return lambda done: show(f"{done} of {total} {what}" if done < total else "")

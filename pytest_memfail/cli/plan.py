@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from pytest_memfail.cli.arguments import Arguments
+from pytest_memfail.cli.arguments import Arguments, listed
 from pytest_memfail.core import MAX_K, UsageError, counted, write_whole
 
 FIRST_SEED: Final = 42
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     for given in options.options:
         if (name := given.partition("=")[0]) in OF_THE_PLAN:
             raise UsageError(f"--: got {name}, which the plan sets for each command, expected other options of pytest")
-    systems = list(dict.fromkeys(name for one in options.systems.split(",") if (name := one.strip())))
+    systems = list(dict.fromkeys(listed(options.systems)))
     if not systems:
         raise UsageError(f"--systems: got {options.systems!r}, expected at least one name")
     parts = list(_parts(systems, _seeds(options.seeds), options))

@@ -141,6 +141,11 @@ def listed(cache: Path | None) -> list[KeptRun]:
     return found
 
 
+def last(runs: Sequence[KeptRun]) -> Path:
+    """Return the name of the last whole run, or else of the newest: an interrupted run has failures too."""
+    return Path("last" if any(run.whole for run in runs) else "newest")
+
+
 def unknown_question(wanted: str, ids: Sequence[str], path: str) -> str:
     """Return an error message with the ids closest to an unknown one."""
     names = {name.rpartition("::")[2]: name for name in ids} | {name: name for name in ids}

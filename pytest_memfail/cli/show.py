@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.cli.arguments import CACHE_DIR, RECORD_HELP, Arguments
-from pytest_memfail.cli.records import listed, load, unknown_question
+from pytest_memfail.cli.records import last, listed, load, unknown_question
 from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(run_table(listed(options.cache_dir))))
         return 0
-    name = options.record or _last(options.cache_dir)
+    name = options.record or last(listed(options.cache_dir))
     record = load(name, options.cache_dir)
     if options.verdict is not None and options.verdict not in VERDICTS:
         raise UnknownNameError("verdict", options.verdict, VERDICTS, "in --verdict")
@@ -72,11 +72,6 @@ def run(options: argparse.Namespace) -> int:
     others = "" if found else _others(named, options)
     print(f"{len(shown)} of {counted(len(record.questions), 'question')} shown{left}{others}")
     return 0
-
-
-def _last(cache: Path | None) -> Path:
-    """Return the name of the last whole run, or else of the newest: an interrupted run has failures too."""
-    return Path("last" if any(run.whole for run in listed(cache)) else "newest")
 
 
 def _clearest(questions: Sequence[QuestionRecord]) -> list[QuestionRecord]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.cli.arguments import CACHE_DIR, RECORD_HELP, Arguments
-from pytest_memfail.cli.records import listed, load, place_of, runs_folder
+from pytest_memfail.cli.records import last, listed, load, place_of, runs_folder
 from pytest_memfail.core import UsageError, write_whole
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     folder = runs_folder(options.cache_dir)
     # without records, it is an error if no run is kept
     runs = listed(options.cache_dir) if not options.records else kept_runs(folder) if folder is not None else []
-    names = options.records or [Path("last" if any(run.whole for run in runs) else "newest")]
+    names = options.records or [last(runs)]
     records = [load(name, options.cache_dir) for name in names]
     place = place_of(names[0], options.cache_dir)
     beside = place.with_name(PAGE) if folder in place.parents else place.with_suffix(".html")

@@ -126,12 +126,8 @@ def _other_case(rows: Rows[ConditionalRow], row: ConditionalRow, line: int) -> I
     if row.condition_met == "yes" and parts["exclusivity"]:
         yield warn(rows, line, "evidence_details", "exclusivity: expected none where the answer is yes")
     if row.condition_met == "no" and not parts["exclusivity"] and parts["condition"] < 2:
-        yield warn(
-            rows,
-            line,
-            "evidence_details",
-            "exclusivity: expected one where the answer is no, or a second condition for the other case",
-        )
+        problem = "exclusivity: expected one where the answer is no, or a second condition for the other case"
+        yield warn(rows, line, "evidence_details", problem)
 
 
 def _easy(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
@@ -150,12 +146,8 @@ def _spread(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
     for row, line in zip(rows.rows, rows.lines, strict=True):
         places = row.rule_sentences
         if places is None:
-            yield warn(
-                rows,
-                line,
-                "rule_sentences",
-                "got nothing, expected the sentence numbers of behavior, condition and link",
-            )
+            problem = "got nothing, expected the sentence numbers of behavior, condition and link"
+            yield warn(rows, line, "rule_sentences", problem)
             continue
         said = essay_sentences(" ".join(row.entity_facts))
         if sorted(places) != ["behavior", "condition", "link"] or max(places.values()) >= len(said):
@@ -203,12 +195,8 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[SuiteFault]:
         essay = " ".join(row.entity_facts)
         count = len(essay_sentences(essay))
         if not PERSONA_SENTENCES[0] <= count <= PERSONA_SENTENCES[1]:
-            yield warn(
-                rows,
-                line,
-                "entity_facts",
-                f"has {count} sentences, expected {PERSONA_SENTENCES[0]} to {PERSONA_SENTENCES[1]}",
-            )
+            problem = f"has {count} sentences, expected {PERSONA_SENTENCES[0]} to {PERSONA_SENTENCES[1]}"
+            yield warn(rows, line, "entity_facts", problem)
         for number, asked in enumerate(row.questions):
             named = asked.distractor or "" if asked.is_misleading else row.entity
             if named not in asked.text:
@@ -222,12 +210,8 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[SuiteFault]:
                 wanted = "none" if asked.is_misleading else "what the answer needs"
                 yield warn(rows, line, f"evidence_details.{number}", f"expected {wanted}")
             if asked.is_misleading and not asked.borrows:
-                yield warn(
-                    rows,
-                    line,
-                    f"questions.{number}",
-                    "borrows: expected the sentences of the essay that would answer it",
-                )
+                problem = "borrows: expected the sentences of the essay that would answer it"
+                yield warn(rows, line, f"questions.{number}", problem)
             if details and all(in_plain_words(detail.wordings[0], asked.text) for detail in details):
                 yield warn(rows, line, f"questions.{number}", "contains everything that its answer needs")
 

@@ -99,21 +99,15 @@ def _conditional(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
     met = Counter(row.condition_met for row in rows.rows)
     if abs(met["yes"] / len(rows.rows) - 0.5) > BALANCE:
         most, count = met.most_common(1)[0]
-        yield warn(
-            rows,
-            None,
-            "condition_met",
-            f"unbalanced: {met['yes']} yes, {met['no']} no; always answering {most} scores {count / len(rows.rows):.0%}",
+        problem = (
+            f"unbalanced: {met['yes']} yes, {met['no']} no; always answering {most} scores {count / len(rows.rows):.0%}"
         )
+        yield warn(rows, None, "condition_met", problem)
     for row, line in zip(rows.rows, rows.lines, strict=True):
         said = re.match(r"\W*(yes|no)\b", row.ground_truth_answer, re.IGNORECASE)
         if said and said[1].casefold() != row.condition_met:
-            yield warn(
-                rows,
-                line,
-                "condition_met",
-                f"is {row.condition_met!r}, but the ground truth begins with {said[1]!r}",
-            )
+            problem = f"is {row.condition_met!r}, but the ground truth begins with {said[1]!r}"
+            yield warn(rows, line, "condition_met", problem)
 
 
 def _hard(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
@@ -182,12 +176,8 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[SuiteFault]:
     direct = [(row, q) for row, q in asked if not q.is_misleading]
     stored = sum(q.distractor in names for _, q in misleading)
     if stored:
-        yield warn(
-            rows,
-            None,
-            "distractor",
-            f"{stored} of {len(misleading)} misleading questions name someone who has an essay in the same store",
-        )
+        problem = f"{stored} of {len(misleading)} misleading questions name someone who has an essay in the same store"
+        yield warn(rows, None, "distractor", problem)
     shared = sum(names[row.entity] > 1 for row, _ in direct)
     if shared:
         yield warn(
