@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from pytest_memfail.engine.questions import Slots
 from pytest_memfail.engine.store import StoreJob, StoreRun
-from pytest_memfail.hosting import Resources, StoredTexts
+from pytest_memfail.hosting import GRACE_SECONDS, Resources, StoredTexts
 
 T = TypeVar("T")
 
@@ -65,15 +65,15 @@ class Engine:
         """Run a coroutine on the loop and wait for it."""
         return self.wait(asyncio.run_coroutine_threadsafe(make(), self._loop))
 
-    def cancel(self, grace: float = 2.0) -> None:
+    def cancel(self) -> None:
         """Drop waiting questions, cancel running ones, and wait for them: fixture finalisers may run next.
 
-        The sync calls of a system cannot be interrupted. After `grace` seconds they are abandoned.
+        The sync calls of a system cannot be interrupted. After `GRACE_SECONDS` they are abandoned.
         """
         if self._closed:
             return
         self._call_soon(self._cancel)
-        end = time.monotonic() + grace
+        end = time.monotonic() + GRACE_SECONDS
         while self._slots.running and time.monotonic() < end:
             time.sleep(0.01)
 

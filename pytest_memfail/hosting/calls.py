@@ -9,7 +9,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -159,7 +159,8 @@ class Lane:
         Raises `MemorySystemError` naming the method if the method raises, with the original error as the cause. Raises
         `TimedOutError` if the call exceeds its limit. A test runner's own outcomes (a skip) pass through.
         """
-        return await self._call(method, fn, args, read, self._limits.store)
+        result, _ = await self._call(method, fn, args, read, self._limits.store)
+        return result
 
     async def read(self, method: str, fn: Callable[..., Any], *args: Any, read: Read = as_it_is) -> tuple[Any, float]:
         """Call a method as `call` does, but within the limit for retrieving.
@@ -167,15 +168,12 @@ class Lane:
         At most as many reads run at once as the system allows. Returns the result and the seconds that the system itself
         took.
         """
-        timed = _Timed(fn)
         async with self._read_slots:
-            call = timed.run_async if is_async(fn) else timed.run
-            result = await self._call(method, call, args, read, self._limits.retrieve)
-        return result, timed.seconds
+            return await self._call(method, fn, args, read, self._limits.retrieve)
 
     async def _call(
         self, method: str, fn: Callable[..., Any], args: tuple[Any, ...], read: Read, seconds: float
-    ) -> Any:
+    ) -> tuple[Any, float]:
         """Call a method. Raise the failure of a model call that the system hides: what it lacks is not forgotten by it."""
         what = method if " " in method else f"{method}()"
         if (models := self._models) is None or method == "close":  # all verdicts are given, and work may be broken off
@@ -206,23 +204,38 @@ class Lane:
 
     async def _within(
         self, what: str, fn: Callable[..., Any], args: tuple[Any, ...], read: Read, seconds: float
-    ) -> Any:
-        """Call a method, and read its result on the system's thread: it may be lazy, endless, or bound to that thread."""
+    ) -> tuple[Any, float]:
+        """Call a method, and read its result on the system's thread: it may be lazy, endless, or bound to that thread.
+
+        Returns the seconds that the method took too, without the wait for a thread or for the loop.
+        """
+        took = 0.0
 
         def at_once(*args: Any) -> Any:
+            nonlocal took
+            began = time.perf_counter()
             result = fn(*args)
+            took = time.perf_counter() - began
             return result if inspect.isawaitable(result) else read(result)
+
+        async def awaited(make: Callable[[], Any]) -> Any:
+            nonlocal took
+            began = time.perf_counter()
+            result = make()
+            result = await result if inspect.isawaitable(result) else result
+            took += time.perf_counter() - began
+            return result
 
         try:
             with raised_as(MemorySystemError, what, outcomes=self._outcomes):
                 if is_async(fn):
-                    result = await in_own_task(fn, *args, seconds=seconds)
+                    result = await in_own_task(awaited, lambda: fn(*args), seconds=seconds)
                 elif not inspect.isawaitable(result := await self._on_thread(at_once, args, seconds)):
-                    return result
+                    return result, took
                 else:
                     waited = result
-                    result = await in_own_task(lambda: waited, seconds=seconds)
-                return result if read is as_it_is else await self._on_thread(read, (result,), seconds)
+                    result = await in_own_task(awaited, lambda: waited, seconds=seconds)
+                return result if read is as_it_is else await self._on_thread(read, (result,), seconds), took
         except _OverdueError:
             raise TimedOutError(
                 f"{what} of the store {self._name} did not return within {seconds:g} s; --memfail-timeout sets the limit"
@@ -250,32 +263,6 @@ class Lane:
     def stop(self) -> None:
         """End the threads."""
         self._pool.stop()
-
-
-class _Timed:
-    """Measure how long a call runs, without the wait for a thread or for the loop."""
-
-    def __init__(self, fn: Callable[..., Any]) -> None:
-        self._fn = fn
-        self.seconds = 0.0
-
-    def run(self, *args: Any) -> Any:
-        began = time.perf_counter()
-        try:
-            result = self._fn(*args)
-        finally:
-            self.seconds = time.perf_counter() - began
-        return self._rest(result) if inspect.isawaitable(result) else result
-
-    async def run_async(self, *args: Any) -> Any:
-        return await self._rest(self._fn(*args))
-
-    async def _rest(self, awaitable: Awaitable[Any]) -> Any:
-        began = time.perf_counter()
-        try:
-            return await awaitable
-        finally:
-            self.seconds += time.perf_counter() - began
 
 
 class CarriedError(Exception):

@@ -116,7 +116,7 @@ class Shelf:
         described: Mapping[str, str],
         conversations: int,
         listing: Listing,
-        finds: Finds = (),
+        finds: Finds,
     ) -> None:
         """Keep the store that was made in a folder from `new`."""
         manifest = {

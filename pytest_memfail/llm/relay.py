@@ -365,35 +365,27 @@ class Relay:
 
     def _kept(self, asked: _Asked, *, counts: bool = True) -> Any:
         """Return the kept reply to this request, or one of another run to a request that differs only in ignored parts."""
-        for endpoint in self._endpoints if self.cache is not None else ():
-            if (found := self._usable(asked, f"{endpoint} {asked.exact}")) is not None:
+        for endpoint in self._endpoints:
+            if (found := self._cached(endpoint, asked.exact)) is not None:
+                body = json.loads(found.text)
                 if counts:
-                    self._keep(asked, found[0], found[1], endpoint)  # this store may be the first with this request
-                return found[0]
+                    self._keep(asked, body, found.usage, endpoint)  # this store may be the first with this request
+                return body
             for key in self._general_keys(asked):
-                if (found := self._usable(asked, f"{endpoint} {key}")) is not None:
-                    return self._ignored.restored(found[0], asked.seen)
+                if (found := self._cached(endpoint, key)) is not None:
+                    return self._ignored.restored(json.loads(found.text), asked.seen)
         return None
 
-    def _usable(self, asked: _Asked, key: str) -> tuple[Any, Usage] | None:
-        """Return the body and usage kept under a key, and forget it if it is no reply: earlier versions kept such."""
-        assert self.cache is not None
-        if (found := self.cache.get(_digest(key))) is None:
-            return None
-        body = json.loads(found.text)
-        try:
-            check_body(asked.call.path, body)
-        except ReplyError:
-            self.cache.forget(_digest(key))
-            return None
-        return body, found.usage
+    def _cached(self, endpoint: str, key: str) -> CachedReply | None:
+        """Return what is kept of an endpoint under a key; it was checked before it was kept."""
+        return None if self.cache is None else self.cache.get(_digest(f"{endpoint} {key}"))
 
     def _remedy(self, asked: _Asked) -> str:
         """Return what to do about a reply that is not kept."""
         assert self.cache is not None
         for endpoint in self.cache.endpoints(KEPT_AT):
             if endpoint not in self._endpoints and any(
-                self._usable(asked, f"{endpoint} {key}") for key in (asked.exact, *self._general_keys(asked))
+                self._cached(endpoint, key) for key in (asked.exact, *self._general_keys(asked))
             ):
                 recorded = endpoint.removeprefix(KEPT_AT)
                 return (

@@ -11,7 +11,7 @@ from pytest_memfail.report.gate import p_value
 from pytest_memfail.report.suites import score_text
 from pytest_memfail.report.tables import table
 from pytest_memfail.report.text import amount, tokens_each
-from pytest_memfail.results import OverSeeds, Row, SeedMean, Shift, SideBySide
+from pytest_memfail.results import Flips, OverSeeds, Row, SeedMean, Shift, SideBySide
 
 PER_MEMORY: Final = "tokens per memory"
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
@@ -22,6 +22,7 @@ BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     PER_MEMORY: lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
 }
 """The tables after the rates: title, and function that returns the cell of a task in a record."""
+FLIP_COLUMNS: Final = ("n", "better", "worse", "p (exact, by row)")
 
 
 def comparison(found: SideBySide) -> Iterator[str]:
@@ -62,15 +63,9 @@ def comparison(found: SideBySide) -> Iterator[str]:
         yield from _beside(title, letters, cells, wide + 1)
     yield ""
     yield from table(
-        [f"paired, {found.measure}", "n", "better", "worse", "p (exact, by row)"],
+        [f"paired, {found.measure}", *FLIP_COLUMNS],
         [
-            (
-                f"{at_k(flips.task, flips.k):<{wide}}{letters[0]}{letters[flips.record]}",
-                str(flips.n),
-                str(flips.better),
-                str(flips.worse),
-                p_value(flips.p),
-            )
+            [f"{at_k(flips.task, flips.k):<{wide}}{letters[0]}{letters[flips.record]}", *flip_cells(flips)]
             for flips in found.flips
         ],
         [wide + 2, 5, 9, 8, 20],
@@ -102,6 +97,11 @@ def comparison(found: SideBySide) -> Iterator[str]:
 def at_k(task: str, k: int | None) -> str:
     """Return the name of a task, with its k if there are several."""
     return task if k is None else f"{task} k={k}"
+
+
+def flip_cells(flips: Flips) -> list[str]:
+    """Return the cells below `FLIP_COLUMNS`."""
+    return [str(flips.n), str(flips.better), str(flips.worse), p_value(flips.p)]
 
 
 def rows_by_k(found: SideBySide) -> dict[str, dict[tuple[int, int], Row]]:

@@ -16,10 +16,10 @@ NEAR: Final = 0.3
 """Share of a sentence's words that another must contain to count as made from it."""
 
 
-def excerpt(source: str, details: Sequence[str], near: str, limit: int = LONG) -> str:
+def excerpt(source: str, details: Sequence[str], near: str) -> str:
     """Return the part of a long text that holds the first detail, or else the sentence most like `near`."""
     text = one_line(source, WHOLE)
-    if len(text) <= limit:
+    if len(text) <= LONG:
         return text
     parts = _sentences(text)
     start, chosen = _holding(parts, text, details) or max(

@@ -14,8 +14,8 @@ from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
 from pytest_memfail.records import Gate
 from pytest_memfail.report import plots
-from pytest_memfail.report.compare import BESIDE, at_k, percent, shift_name, shift_text
-from pytest_memfail.report.gate import check_name, check_value, p_value
+from pytest_memfail.report.compare import BESIDE, FLIP_COLUMNS, at_k, flip_cells, percent, shift_name, shift_text
+from pytest_memfail.report.gate import check_name, check_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.terminal import failed_question, most_lost, most_lost_in
@@ -28,7 +28,7 @@ from pytest_memfail.report.text import (
     tokens_each,
     vacuous_passes,
 )
-from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
+from pytest_memfail.results import Loaded, SideBySide, Summary, Tally, labels, side_by_side
 from pytest_memfail.safety import escape_controls
 
 PAGE: Final = Path(__file__).with_name("page")
@@ -136,7 +136,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "untrusted": summary.untrusted,
         "partial": not record.complete,
         "warnings": summary.warnings,
-        "table": _rates(record, summary),
+        "table": _rates(summary),
         "said": [
             *said,
             *suite_sentences(summary),
@@ -155,8 +155,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
     }
 
 
-def _rates(record: Loaded, summary: Summary) -> Table:
-    measure = CORRECT if summary.answered else HELD
+def _rates(summary: Summary) -> Table:
     columns = occurring(summary.total)
     figures, exact = {f.task: f for f in summary.stores}, summary.approximate is None
 
@@ -165,7 +164,7 @@ def _rates(record: Loaded, summary: Summary) -> Table:
         return [
             name,
             str(tally.n),
-            percent(success(tally, answered=summary.answered, protocol=record.protocol)),
+            percent(summary.success(tally)),
             percent(tally.facts_held),
             amount(tally.shown_tokens, exact=exact),
             amount(tally.shown_share, 100),
@@ -177,8 +176,8 @@ def _rates(record: Loaded, summary: Summary) -> Table:
     beside = ("facts held %", "tokens shown", "% of the store")
     counted = (verdict.replace("_", " ") for verdict in columns)
     return Table(
-        f"{measure} in %, counts of the verdicts, what the stores hold",
-        ("task", "n", f"{measure} %", *beside, *counted, "memories", "tokens each"),
+        f"{summary.measure} in %, counts of the verdicts, what the stores hold",
+        ("task", "n", f"{summary.measure} %", *beside, *counted, "memories", "tokens each"),
         [row(name, tally) for name, tally in plots.at_each_k(summary)],
         label="Rates by task",
         total=True,
@@ -219,11 +218,7 @@ def _beside(found: SideBySide) -> list[Table]:
         ]
         for row in found.rows
     ]
-    flips = [
-        [at_k(f.task, f.k), found.labels[f.record], str(f.n), str(f.better), str(f.worse), p_value(f.p)]
-        for f in found.flips
-    ]
-    return [
+    tables = [
         Table(
             "Rates in % of the questions decided",
             ("task", "record", "n", found.measure, *(name.replace("_", " ") for name in failures), *BESIDE),
@@ -233,28 +228,22 @@ def _beside(found: SideBySide) -> list[Table]:
         ),
         Table(
             f"Against {found.labels[0]}, on the questions decided in both",
-            ("task", "record", "n", "better", "worse", "p (exact, by row)"),
-            flips,
+            ("task", "record", *FLIP_COLUMNS),
+            [[at_k(f.task, f.k), found.labels[f.record], *flip_cells(f)] for f in found.flips],
             label="Paired tests",
             left=("record",),
         ),
-        *(
-            [
-                Table(
-                    f"Measures against {found.labels[0]}, on the questions of both",
-                    ("measure", "record", "clusters", "difference [95 % interval, bootstrap over clusters]"),
-                    [
-                        [shift_name(found, s), found.labels[s.record], str(s.clusters), shift_text(s)]
-                        for s in found.shifts
-                    ],
-                    label="Paired measures",
-                    left=("record",),
-                )
-            ]
-            if found.shifts
-            else []
-        ),
     ]
+    if found.shifts:
+        shifts = Table(
+            f"Measures against {found.labels[0]}, on the questions of both",
+            ("measure", "record", "clusters", "difference [95 % interval, bootstrap over clusters]"),
+            [[shift_name(found, s), found.labels[s.record], str(s.clusters), shift_text(s)] for s in found.shifts],
+            label="Paired measures",
+            left=("record",),
+        )
+        tables.append(shifts)
+    return tables
 
 
 def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mapping[str, Any]]:

@@ -8,14 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, QuestionRecord, counted, one_line
+from pytest_memfail.core import ERROR, FAILURES, QuestionRecord, counted, one_line
 from pytest_memfail.records import Comparison, Gate
-from pytest_memfail.report.compare import at_k, percent, shift_name, shift_text
-from pytest_memfail.report.gate import check_name, check_value, p_value
+from pytest_memfail.report.compare import FLIP_COLUMNS, at_k, flip_cells, percent, shift_name, shift_text
+from pytest_memfail.report.gate import check_name, check_value
 from pytest_memfail.report.plots import at_each_k
 from pytest_memfail.report.suites import suite_sentences
+from pytest_memfail.report.tables import markdown_table
 from pytest_memfail.report.text import abstention, amount, model_sentence, occurring, steadiness, vacuous_passes, why
-from pytest_memfail.results import HELD, Loaded, SideBySide, is_unsure, side_by_side, success
+from pytest_memfail.results import Loaded, SideBySide, is_unsure, side_by_side
 
 MAX_LINES: Final = 58
 MAX_FAILURES: Final = 10
@@ -49,9 +50,8 @@ def markdown(records: Sequence[Loaded], page_url: str = "") -> str:
 
 def _overview(record: Loaded) -> Iterator[str]:
     summary, header = record.summary(), record.header
-    measure = CORRECT if summary.answered else HELD
-    rate = success(summary.total, answered=summary.answered, protocol=record.protocol)
-    yield f"### memfail: {measure} {percent(rate)} % of {rate.n}"
+    rate = summary.success(summary.total)
+    yield f"### memfail: {summary.measure} {percent(rate)} % of {rate.n}"
     yield ""
     model = f", answers by {plain(header.test_taker)}" if header.test_taker else ""
     yield (
@@ -64,16 +64,21 @@ def _overview(record: Loaded) -> Iterator[str]:
         yield "**Partial:** the run did not end, or not all that was selected has a result"
     yield ""
     columns = occurring(summary.total)
-    names = [f"{measure} %", "facts held %", "tokens shown (% of the store)", *(c.replace("_", " ") for c in columns)]
-    yield "| task | n | " + " | ".join(names) + " |"
-    yield "| --- |" + " ---: |" * (len(names) + 1)
-    rows = list(at_each_k(summary))
-    of_tasks = [row for row in rows if row[1].name != summary.total.name]
-    for name, tally in [*of_tasks[:MAX_ROWS], *(rows[len(of_tasks) :] if len(summary.tasks) > 1 else [])]:
+    names = [
+        f"{summary.measure} %",
+        "facts held %",
+        "tokens shown (% of the store)",
+        *(c.replace("_", " ") for c in columns),
+    ]
+    found = list(at_each_k(summary))
+    of_tasks = [one for one in found if one[1].name != summary.total.name]
+    rows = []
+    for name, tally in [*of_tasks[:MAX_ROWS], *(found[len(of_tasks) :] if len(summary.tasks) > 1 else [])]:
         tokens = f"{amount(tally.shown_tokens, exact=summary.approximate is None)} ({amount(tally.shown_share, 100)})"
-        cells = [percent(tally.facts_held), tokens, *(str(tally.verdicts[verdict]) for verdict in columns)]
-        rate = success(tally, answered=summary.answered, protocol=record.protocol)
-        yield f"| {plain(name)} | {tally.n} | " + " | ".join([percent(rate), *cells]) + " |"
+        counts = [str(tally.verdicts[verdict]) for verdict in columns]
+        rates = [percent(summary.success(tally)), percent(tally.facts_held)]
+        rows.append([plain(name), str(tally.n), *rates, tokens, *counts])
+    yield from markdown_table(["task", "n", *names], rows)
     if len(of_tasks) > MAX_ROWS:
         yield ""
         yield f"and {counted(len(of_tasks) - MAX_ROWS, 'more task' if not summary.by_k else 'more row')}"
@@ -134,12 +139,9 @@ def _why(question: QuestionRecord | None) -> str:
 
 
 def _beside(found: SideBySide) -> Iterator[str]:
-    yield f"| against {plain(found.labels[0])} | n | better | worse | p (exact, by row) |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
     totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
-    for flips in totals[:MAX_ROWS]:
-        name = plain(at_k(found.labels[flips.record], flips.k))
-        yield f"| {name} | {flips.n} | {flips.better} | {flips.worse} | {p_value(flips.p)} |"
+    rows = [[plain(at_k(found.labels[one.record], one.k)), *flip_cells(one)] for one in totals[:MAX_ROWS]]
+    yield from markdown_table([f"against {plain(found.labels[0])}", *FLIP_COLUMNS], rows)
     for shift in found.shifts[:MAX_MEASURES]:
         name = f"{shift_name(found, shift)} of {found.labels[shift.record]}"
         yield f"- {plain(name)}: {plain(shift_text(shift))} over {shift.clusters} clusters"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pytest_memfail.report.tables import markdown_table
+
 COLUMNS: Final = (
     ("facts", "facts"),
     ("accepted", "accepted"),
@@ -54,18 +56,17 @@ def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) 
 
 
 def _table(found: Mapping[str, Any]) -> Iterator[str]:
-    yield "| | " + " | ".join(title for _, title in COLUMNS) + " |"
-    yield "| --- |" + " ---: |" * len(COLUMNS)
-    for some in ({"all": found["overall"]}, found["tasks"], found["styles"]):
-        for label, row in some.items():
-            yield f"| {label} | " + " | ".join(_cell(key, row[key]) for key, _ in COLUMNS) + " |"
+    groups = [("all", found["overall"]), *found["tasks"].items(), *found["styles"].items()]
+    rows = [[label, *(_cell(key, row[key]) for key, _ in COLUMNS)] for label, row in groups]
+    yield from markdown_table(["", *(title for _, title in COLUMNS)], rows)
 
 
 def _bands(found: Mapping[str, Any]) -> Iterator[str]:
-    yield "| confidence | facts | accepted |"
-    yield "| --- | ---: | ---: |"
-    for band in found["bands"]:
-        yield f"| {band['from']:.2f} to {band['to']:.2f} | {band['facts']:,} | {100 * band['accepted']:.1f} |"
+    rows = [
+        [f"{band['from']:.2f} to {band['to']:.2f}", f"{band['facts']:,}", f"{100 * band['accepted']:.1f}"]
+        for band in found["bands"]
+    ]
+    yield from markdown_table(["confidence", "facts", "accepted"], rows)
 
 
 def _cell(key: str, value: Any) -> str:

@@ -13,20 +13,9 @@ from typing import Any, Final, Literal
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from pytest_memfail._version import __version__
-from pytest_memfail.core import CORRECT, Score
+from pytest_memfail.core import Score
 from pytest_memfail.records import Flip, Paired
-from pytest_memfail.results import (
-    HELD,
-    Flips,
-    Loaded,
-    Shift,
-    StoreFigures,
-    Summary,
-    Tally,
-    labels,
-    side_by_side,
-    success,
-)
+from pytest_memfail.results import Flips, Loaded, Shift, StoreFigures, Summary, Tally, labels, side_by_side
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
 """The published schema; a test compares it with the models below."""
@@ -239,7 +228,7 @@ def _record(record: Loaded, label: str) -> _With:
         approximate_tokens=summary.approximate,
         haystack=header.haystack or ("full" if header.limit is None else "sample"),
         repeats=record.repeats,
-        measure=CORRECT if summary.answered else HELD,
+        measure=summary.measure,
         tasks=[_task(tally, summary) for tally in summary.tasks],
         total=_task(summary.total, summary),
         suites=summary.suites,
@@ -248,5 +237,4 @@ def _record(record: Loaded, label: str) -> _With:
 
 
 def _task(tally: Tally, summary: Summary) -> _With:
-    rate = success(tally, answered=summary.answered, protocol=summary.protocol)
-    return _With(tally, success=rate, unsteady=tally.flip_rate if tally.repeated else None)
+    return _With(tally, success=summary.success(tally), unsteady=tally.flip_rate if tally.repeated else None)

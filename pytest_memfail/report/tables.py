@@ -28,3 +28,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[i
         yield "".join(
             f"{text:<{width}}" if i < left else f"{text:>{width}}" for i, (text, width) in enumerate(cells)
         ).rstrip()
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown, whose columns after the first are aligned to the right.
+
+    >>> list(markdown_table(["task", "n"], [["subjects", "96"]]))
+    ['| task | n |', '| --- | ---: |', '| subjects | 96 |']
+    """
+    for line in (head, ["---", *("---:" for _ in head[1:])], *rows):
+        yield "|" + "".join(f" {cell} |" if cell else " |" for cell in line)

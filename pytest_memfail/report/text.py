@@ -29,7 +29,7 @@ from pytest_memfail.records import Rate
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.report.suites import suite_lines
 from pytest_memfail.report.tables import table
-from pytest_memfail.results import Block, Summary, Tally, success
+from pytest_memfail.results import Block, Summary, Tally
 from pytest_memfail.safety import escape_controls
 
 WIDTH: Final = 100
@@ -263,10 +263,6 @@ def occurring(tally: Tally) -> list[str]:
     return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
 
 
-def _rate_name(results: Summary) -> str:
-    return "correct" if results.answered else "memory held"
-
-
 def steadiness(tally: Tally) -> str:
     """Return how many repeated questions got different verdicts; empty if no question was repeated."""
     if not tally.repeated:
@@ -291,7 +287,7 @@ def verdict_table(results: Summary) -> Iterator[str]:
     left_open = total.decided + total.vacuous + total.verdicts[ERROR] < total.n
     ungraded = UNGRADED if results.answered or results.replied or left_open else NO_ANSWER
     columns += [name for name, v in ((ungraded, UNGRADED), (ERROR, ERROR)) if total.verdicts[v]]
-    upper = f"{'':>4} {_rate_name(results) + ' %':<15}"
+    upper = f"{'':>4} {results.measure + ' %':<15}"
     wide = _name_width(results)
     lower = f"{'task':<{wide}}{'n':>4} {'[95 % interval]':<15}"
     for verdict in columns:
@@ -310,8 +306,7 @@ def verdict_table(results: Summary) -> Iterator[str]:
                 continue
             counts = {**tally.verdicts, VACUOUS: tally.vacuous, NO_ANSWER: tally.verdicts[UNGRADED]}
             cells = "".join(f"{counts[v]:>{_width(v)}}" for v in columns)
-            rate = success(tally, answered=results.answered, protocol=results.protocol)
-            yield f"{name:<{wide}}{tally.n:>4} {_percent(rate):<15}{cells}"
+            yield f"{name:<{wide}}{tally.n:>4} {_percent(results.success(tally)):<15}{cells}"
         for suite in results.suites:
             if suite.name == block.suite:
                 yield from suite_lines(suite, several_k=bool(results.by_k))

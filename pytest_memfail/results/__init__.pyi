@@ -1,5 +1,4 @@
 from .compare import (
-    HELD as HELD,
     Flips as Flips,
     Row as Row,
     Shift as Shift,
@@ -8,7 +7,6 @@ from .compare import (
     compare as compare,
     shown as shown,
     side_by_side as side_by_side,
-    success as success,
 )
 from .expressions import (
     ANCHOR_DEFAULT as ANCHOR_DEFAULT,
@@ -48,12 +46,14 @@ from .statistics import (
     wilson as wilson,
 )
 from .summary import (
+    HELD as HELD,
     MAX_ERROR_SHARE as MAX_ERROR_SHARE,
     Block as Block,
     StoreFigures as StoreFigures,
     Summary as Summary,
     Tally as Tally,
     is_unsure as is_unsure,
+    success as success,
     suite_records as suite_records,
     summarize as summarize,
 )

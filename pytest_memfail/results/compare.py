@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from pytest_memfail.core import (
     CORRECT,
@@ -28,7 +27,7 @@ from pytest_memfail.core import (
 from pytest_memfail.records import DATA, VARIANT, Comparison, Flip, Paired, Rate, SuiteRecord, differences
 from pytest_memfail.results.runs import Loaded, labels
 from pytest_memfail.results.statistics import bootstrap, by_row, correct_together, wilson
-from pytest_memfail.results.summary import TOTAL, Summary, Tally, score_of, suite_measures
+from pytest_memfail.results.summary import HELD, TOTAL, Summary, Tally, score_of, success, suite_measures
 
 # -- a run against an earlier one --------------------------------------------------------------------------------------
 
@@ -145,8 +144,6 @@ def _verdicts(pairs: Sequence[Pair]) -> tuple[Paired, ...]:
 
 
 # -- records side by side ----------------------------------------------------------------------------------------------
-
-HELD: Final = "memory held"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +272,6 @@ def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> boo
     if question.verdict == UNGRADED or (question.vacuous and protocol != "paper"):
         return None
     return question.verdict == CORRECT
-
-
-def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
-    """Return the rate that a run is judged by."""
-    return tally.share(CORRECT, with_vacuous=protocol == "paper") if answered else tally.memory_held
 
 
 def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: str, answered: bool) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.core import CORRECT, REASONING_ERROR, Comparable, Key
 from pytest_memfail.records import (
@@ -123,11 +123,11 @@ def _checks(expression: Expression, summary: Summary, comparison: Comparison | N
 def _regressions(expression: Expression, task: str | None, comparison: Comparison) -> Check:
     paired = comparison.of(task)
     if paired is None or paired.n == 0:
-        return Check(expression.text, task, OPEN, "no question in common with the baseline")
+        return _judged(expression, task, None, "no question in common with the baseline")
     value: float = paired.worse
     if expression.significance:
         value = paired.corrected if expression.task == EACH and paired.corrected is not None else paired.p
-    return Check(expression.text, task, FAILED if expression.holds(value) else PASSED, paired=paired)
+    return _judged(expression, task, value, paired=paired)
 
 
 def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
@@ -135,40 +135,34 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
         return _suite_measure(expression, task, summary)
     tally = summary.total if task is None else summary.tally(task)
     if tally is None:
-        return Check(expression.text, task, OPEN, f"no question of {task} was asked")
+        return _judged(expression, task, None, f"no question of {task} was asked")
     if expression.measure in (CORRECT, REASONING_ERROR) and not summary.answered:
-        return Check(
-            expression.text, task, OPEN, f"no answer was judged (give --memfail-model, or gate on {MEMORY_HELD})"
-        )
+        lacks = f"no answer was judged (give --memfail-model, or gate on {MEMORY_HELD})"
+        return _judged(expression, task, None, lacks)
     if expression.measure == SHOWN_TOKENS:
-        tokens = tally.shown_tokens
-        if tokens is None:
-            return Check(expression.text, task, OPEN, "no tokens were counted")
-        outcome = FAILED if expression.holds(tokens) else PASSED
-        return Check(expression.text, task, outcome, value=tokens, approximate=summary.approximate is not None)
-    return _of_rate(expression, task, measured(tally, expression.measure, summary))
+        tokens, about = tally.shown_tokens, summary.approximate is not None
+        return _judged(expression, task, tokens, "no tokens were counted", value=tokens, approximate=about)
+    rate = measured(tally, expression.measure, summary)
+    return _judged(expression, task, rate.value, "no question was graded", rate=rate)
 
 
 def _suite_measure(expression: Expression, task: str | None, summary: Summary) -> Check:
     """Check a measure that a suite's paper defines, or the share of its questions that have a label."""
     suite = next((suite for suite in summary.suites if suite.name == task), None)
     if suite is None:
-        return Check(expression.text, task, OPEN, f"no question of {task} was asked")
-    if (score := suite.score(expression.measure)) is None:
-        tally = summary.tally(suite.name)
-        rate = wilson(suite.labels.get(expression.measure, 0), tally.n if tally is not None else 0)
-    elif score.value is None:
-        return Check(expression.text, task, OPEN, score.lacks or "nothing to measure")
-    else:
-        outcome = FAILED if expression.holds(score.value) else PASSED
-        return Check(expression.text, task, outcome, value=score.value)
-    return _of_rate(expression, task, rate)
+        return _judged(expression, task, None, f"no question of {task} was asked")
+    if (score := suite.score(expression.measure)) is not None:
+        return _judged(expression, task, score.value, score.lacks or "nothing to measure", value=score.value)
+    tally = summary.tally(suite.name)
+    rate = wilson(suite.labels.get(expression.measure, 0), tally.n if tally is not None else 0)
+    return _judged(expression, task, rate.value, "no question was graded", rate=rate)
 
 
-def _of_rate(expression: Expression, task: str | None, rate: Rate) -> Check:
-    if rate.value is None:
-        return Check(expression.text, task, OPEN, "no question was graded")
-    return Check(expression.text, task, FAILED if expression.holds(rate.value) else PASSED, rate=rate)
+def _judged(expression: Expression, task: str | None, value: float | None, lacks: str = "", /, **shown: Any) -> Check:
+    """Return the check of a value; without one it is undecided, because of what it lacks."""
+    if value is None:
+        return Check(expression.text, task, OPEN, lacks)
+    return Check(expression.text, task, FAILED if expression.holds(value) else PASSED, **shown)
 
 
 def measured(tally: Tally, measure: str, summary: Summary) -> Rate:

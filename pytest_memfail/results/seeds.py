@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.records import DATA, VARIANT, differences, options_differ
-from pytest_memfail.results.compare import HELD, success
 from pytest_memfail.results.runs import Loaded
 from pytest_memfail.results.statistics import t_quantile
-from pytest_memfail.results.summary import TOTAL
+from pytest_memfail.results.summary import HELD, TOTAL, success
 
 
 @dataclass(frozen=True, slots=True)

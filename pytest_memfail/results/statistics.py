@@ -19,6 +19,8 @@ RESAMPLES: Final = 1000
 """The number of bootstrap draws; a fifth of it for many clusters, for which a measure takes long."""
 MANY_CLUSTERS: Final = 1000
 FEWEST_CLUSTERS: Final = 5
+WANTED: Final = 0.8
+"""The share of runs that must notice a drop for it to be detectable."""
 OFTEN: Final = 0.9
 """The minimum share of draws that must have a value."""
 
@@ -33,7 +35,7 @@ def wilson(count: int, n: int, confidence: float = 0.95) -> Rate:
     return _wilson(count, n, n, confidence) if n else Rate(0, 0, 0.0, 1.0)
 
 
-def _wilson(count: int, n: int, trials: float, confidence: float) -> Rate:
+def _wilson(count: int, n: int, trials: float, confidence: float = 0.95) -> Rate:
     """Return the rate of count out of n with the interval for this many independent trials."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     share = count / n
@@ -48,7 +50,7 @@ def _wilson(count: int, n: int, trials: float, confidence: float) -> Rate:
     )
 
 
-def clustered(clusters: Iterable[tuple[int, int]], confidence: float = 0.95) -> Rate:
+def clustered(clusters: Iterable[tuple[int, int]]) -> Rate:
     """Return the share of successes over clusters of (successes, trials), with an interval for clustered trials.
 
     The facts of a row depend on each other, so 300 facts of 100 rows say less than 300 facts of 300 rows. The interval is
@@ -58,11 +60,11 @@ def clustered(clusters: Iterable[tuple[int, int]], confidence: float = 0.95) -> 
     counts = [(count, n) for count, n in clusters if n]
     total, n = sum(count for count, _ in counts), sum(n for _, n in counts)
     if not n:
-        return wilson(0, 0, confidence)
+        return wilson(0, 0)
     share, m = total / n, len(counts)
     variance = sum((count - share * size) ** 2 for count, size in counts) / n**2
     effective = min(n, share * (1 - share) / variance) if variance else m
-    return _wilson(total, n, max(effective, 1.0), confidence)
+    return _wilson(total, n, max(effective, 1.0))
 
 
 def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:
@@ -186,14 +188,14 @@ def _binomial(count: int, n: int, chance: float) -> float:
     return exp(ways + count * log(chance) + (n - count) * log(1 - chance))
 
 
-def smallest_detectable(n: int, *, noise: float = 0.0, alpha: float = 0.05, wanted: float = 0.8) -> float | None:
-    """Return the smallest true drop, as a share of n paired questions, found with the wanted power; None if none is."""
+def smallest_detectable(n: int, *, noise: float = 0.0, alpha: float = 0.05) -> float | None:
+    """Return the smallest true drop, as a share of n paired questions, found in four of five runs; None if none is."""
     low, high = 0.0, 1.0 - 2 * noise
-    if high <= 0 or power(n, high, noise=noise, alpha=alpha) < wanted:
+    if high <= 0 or power(n, high, noise=noise, alpha=alpha) < WANTED:
         return None
     while high - low > 0.0005:
         middle = (low + high) / 2
-        if power(n, middle, noise=noise, alpha=alpha) < wanted:
+        if power(n, middle, noise=noise, alpha=alpha) < WANTED:
             low = middle
         else:
             high = middle

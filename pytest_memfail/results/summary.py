@@ -35,6 +35,7 @@ MAX_ERROR_SHARE: Final = 0.1
 STOPPING: Final = {"BudgetError": "the budget ran out", "WaitError": ""}
 """Errors after which no model is called any more, with the text that the run shows; "" for the error's message."""
 
+HELD: Final = "memory held"
 TOTAL: Final = "all"
 """The name of the tally of all tasks."""
 NOTHING: Final = wilson(0, 0)
@@ -107,6 +108,11 @@ class Tally:
         return wilson(self.verdicts[verdict] - (left_out if verdict == CORRECT else 0), self.graded - left_out)
 
 
+def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
+    """Return the rate that a run is judged by."""
+    return tally.share(CORRECT, with_vacuous=protocol == "paper") if answered else tally.memory_held
+
+
 @dataclass(frozen=True, slots=True)
 class StoreFigures:
     """The cost and content of the stores of a task."""
@@ -172,6 +178,15 @@ class Summary:
     def tables(self) -> tuple[Block, ...]:
         """Return the tallies by suite."""
         return self.blocks or (Block("", self.tasks, self.total),)
+
+    @property
+    def measure(self) -> str:
+        """Return the measure that the run is judged by: `correct`, or `memory held` if no answer was judged."""
+        return CORRECT if self.answered else HELD
+
+    def success(self, tally: Tally) -> Rate:
+        """Return the rate of that measure for one of the tallies."""
+        return success(tally, answered=self.answered, protocol=self.protocol)
 
     def tally(self, name: str) -> Tally | None:
         """Return the tally of a task, of a part (`task.part`), of a suite with parts, or of all; None if nothing of it was asked."""
@@ -368,14 +383,8 @@ def suite_measures(suite: Suite, protocol: str) -> tuple[Measure, ...]:
 
 def _named_score(measure: Measure, asked: Sequence[QuestionRecord]) -> Score:
     """Return a measure of a suite, with what is shown beside its value."""
-    return replace(
-        score_of(measure, asked),
-        name=measure.name,
-        title=measure.title,
-        part=measure.part,
-        line=measure.line,
-        unit=measure.unit,
-    )
+    shown = {name: getattr(measure, name) for name in ("name", "title", "part", "line", "unit")}
+    return replace(score_of(measure, asked), **shown)
 
 
 def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord]) -> StoreFigures:

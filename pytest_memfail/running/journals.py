@@ -103,13 +103,7 @@ class FileJournal(Journal):
 
 def in_flight(folder: Path, process: str) -> list[str]:
     """Return the questions that a process began but did not end, in the order they began."""
-    flying: dict[str, None] = {}
-    for event, text in _events(folder / f"{process}{JOURNAL_SUFFIX}"):
-        if event == "S":
-            flying[text] = None
-        elif event == "E":
-            flying.pop(text, None)
-    return list(flying)
+    return _unended(folder, process, "S", "E")
 
 
 def suspects_of(folder: Path, this_process: str) -> frozenset[str]:
@@ -117,25 +111,28 @@ def suspects_of(folder: Path, this_process: str) -> frozenset[str]:
 
     This includes live processes, which does no harm: their items are not run here.
     """
-    return frozenset(
-        key for process in _processes(folder) if process != this_process for key in in_flight(folder, process)
-    )
+    return frozenset(key for process in _others(folder, this_process) for key in in_flight(folder, process))
 
 
 def unfinished_fills(folder: Path, this_process: str) -> Counter[str]:
     """Return, for each store, how many fills other processes started but did not end."""
-    counts: Counter[str] = Counter()
-    for process in _processes(folder):
-        if process == this_process:
-            continue
-        filling: Counter[str] = Counter()
-        for event, text in _events(folder / f"{process}{JOURNAL_SUFFIX}"):
-            if event == "F":
-                filling[text] = 1
-            elif event == "G":
-                filling[text] = 0
-        counts += filling
-    return counts
+    others = _others(folder, this_process)
+    return Counter(store for process in others for store in _unended(folder, process, "F", "G"))
+
+
+def _unended(folder: Path, process: str, begins: str, ends: str) -> list[str]:
+    """Return the texts of the events of one kind that no later event of the other kind has ended."""
+    found: dict[str, None] = {}
+    for event, text in _events(folder / f"{process}{JOURNAL_SUFFIX}"):
+        if event == begins:
+            found[text] = None
+        elif event == ends:
+            found.pop(text, None)
+    return list(found)
+
+
+def _others(folder: Path, this_process: str) -> list[str]:
+    return [process for process in _processes(folder) if process != this_process]
 
 
 def last_progress(folder: Path) -> dict[str, str]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_memfail import llm
 from pytest_memfail.core import UsageError, check_can_be_made
 from pytest_memfail.finding import has_endpoint, kinds_of, needs_endpoint
 from pytest_memfail.running.plan import Run
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Chat, Judge, TestTaker
-    from pytest_memfail.llm import Ledger, ModelClient, Proxy, ResponseCache
     from pytest_memfail.options import Settings
 
 CACHE_FILE: Final = "responses.sqlite"
@@ -42,14 +43,9 @@ def check_models(run: Run) -> None:
         return
     if models and not has_endpoint() and settings.cache != "only":
         raise UsageError(needs_endpoint(models[0]))
-    from pytest_memfail.llm import check_sdk
-
-    check_sdk()
-    ledger = open_ledger(settings, None)
-    try:
+    llm.check_sdk()
+    with closing(open_ledger(settings, None)) as ledger:
         ledger.check_prices(models)
-    finally:
-        ledger.close()
     path = _cache_path(run)
     if settings.cache == "on":  # paid replies must be kept: check this before anything is asked
         check_can_be_made(path, "--memfail-cache-path")
@@ -62,15 +58,13 @@ def check_models(run: Run) -> None:
         cache.close()  # it is one, and not damaged
 
 
-def open_ledger(settings: Settings, shared: Path | None) -> Ledger:
+def open_ledger(settings: Settings, shared: Path | None) -> llm.Ledger:
     """Return the ledger of the run; `shared` is a folder that all its processes see, None for a run of one process."""
-    from pytest_memfail.llm import Ledger, Prices
-
-    return Ledger(
+    return llm.Ledger(
         None if shared is None else shared / LEDGER_FILE,
         max_cost=settings.max_cost,
         max_tokens=settings.max_tokens,
-        prices=None if settings.prices is None else Prices.from_file(settings.prices),
+        prices=None if settings.prices is None else llm.Prices.from_file(settings.prices),
     )
 
 
@@ -83,7 +77,7 @@ class Models:
         self._settings, self._kinds = settings, kinds_of(run.suites)
         self._named, self._model = run.judge, run.judge.model(replays=settings.cache == "only")
         asks = self._model is not None or settings.model is not None or bool(run.system_models)
-        self.ledger: Ledger | None = open_ledger(settings, shared) if asks or settings.proxy else None
+        self.ledger: llm.Ledger | None = open_ledger(settings, shared) if asks or settings.proxy else None
         cache = _cache(run) if self.ledger is not None else None
         self.client = _client(settings, self.ledger, cache) if self.ledger is not None and asks else None
         self.judge: Judge = self._judge()
@@ -102,17 +96,15 @@ class Models:
             if settings.vary != "judge":
                 taker = self._test_taker(repeat)
             self.again.append((judge, taker))
-        self.proxy: Proxy | None = None
+        self.proxy: llm.Proxy | None = None
         """The proxy of the memory system's calls; started after our own client and any judge have read the environment."""
         if settings.proxy is not None and self.ledger is not None:
             self.proxy = _proxy(settings.proxy, self.ledger, cache, run.replay_ignore)
 
     def check(self) -> None:
         """Raise `WaitError` if models are no longer called: it would be useless to fill a store."""
-        from pytest_memfail.llm import WaitError
-
         if self.ledger is not None and (said := self.ledger.given_up()) is not None:
-            raise WaitError(said)
+            raise llm.WaitError(said)
 
     def _judge(self, repeat: int = 0) -> Any:
         settings = self._settings
@@ -125,22 +117,16 @@ class Models:
     def _test_taker(self, repeat: int = 0) -> TestTaker | None:
         if self._settings.model is None or self.client is None:
             return None
-        from pytest_memfail.llm import ModelTestTaker
-
-        return ModelTestTaker(self.client, self._settings.model, self._settings.model_options, repeat)
+        return llm.ModelTestTaker(self.client, self._settings.model, self._settings.model_options, repeat)
 
     def _chat(self) -> Chat | None:
         if self.client is None:
             return None
-        from pytest_memfail.llm import SystemChat
-
-        return SystemChat(self.client, self._settings.model, self._settings.model_options)
+        return llm.SystemChat(self.client, self._settings.model, self._settings.model_options)
 
 
-def _proxy(url: str, ledger: Ledger, cache: ResponseCache | None, ignore: Sequence[str]) -> Proxy:
-    from pytest_memfail.llm import Proxy, check_patterns
-
-    proxy = Proxy(ledger, cache, base_url=None if url == "on" else url, ignore=check_patterns(ignore))
+def _proxy(url: str, ledger: llm.Ledger, cache: llm.ResponseCache | None, ignore: Sequence[str]) -> llm.Proxy:
+    proxy = llm.Proxy(ledger, cache, base_url=None if url == "on" else url, ignore=llm.check_patterns(ignore))
     proxy.start()
     return proxy
 
@@ -150,25 +136,21 @@ def _cache_path(run: Run) -> Path:
     return run.settings.cache_path or run.cache / CACHE_FILE
 
 
-def _cache(run: Run) -> ResponseCache | None:
+def _cache(run: Run) -> llm.ResponseCache | None:
     mode = run.settings.cache
     if mode == "off":
         return None
-    from pytest_memfail.llm import ResponseCache
-
     path = _cache_path(run)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return ResponseCache(path, mode)  # type: ignore[arg-type]  # the option's parser has checked it
+    return llm.ResponseCache(path, mode)  # type: ignore[arg-type]  # the option's parser has checked it
 
 
-def _client(settings: Settings, ledger: Ledger, cache: ResponseCache | None) -> ModelClient:
-    from pytest_memfail.llm import ModelClient
-
+def _client(settings: Settings, ledger: llm.Ledger, cache: llm.ResponseCache | None) -> llm.ModelClient:
     base_url = None
     if cache is not None and settings.cache == "only" and not os.environ.get("OPENAI_BASE_URL"):
         recorded = cache.endpoints()  # a replay needs neither key nor endpoint, and uses the recorded endpoint
         base_url = recorded[0] if len(recorded) == 1 else None
-    return ModelClient(
+    return llm.ModelClient(
         ledger=ledger,
         cache=cache,
         concurrency=settings.concurrency,

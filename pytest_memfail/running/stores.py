@@ -9,10 +9,12 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
+from pytest_memfail import llm
 from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
 from pytest_memfail.hosting import Journal, Limits, ModelCalls, Outcomes, Resources, Shelf, StoreReport, TokenRules
@@ -248,8 +250,6 @@ class Runtime:
             self._begin(self.run.unit(later[0]), prepare)
 
     def _make_engine(self) -> Engine:
-        from pytest_memfail.llm import count_tokens, first_tokens, last_tokens
-
         settings = self.run.settings
         models = self._models = Models(self.run, self._journals)
         resources = Resources(
@@ -258,7 +258,7 @@ class Runtime:
             again=models.again,
             assistant_turns=settings.assistant_turns,
             concurrency=settings.concurrency,
-            tokens=TokenRules(count_tokens, first_tokens, last_tokens, settings.shown_tokens),
+            tokens=TokenRules(llm.count_tokens, llm.first_tokens, llm.last_tokens, settings.shown_tokens),
             journal=self._journal or Journal(),
             shared=self._journals,
             on_progress=self._tick,
@@ -314,14 +314,10 @@ class Runtime:
         """Return the cost of models in this process, or in all processes that share its ledger."""
         if self._models is not None and self._models.ledger is not None:
             return self._models.ledger.totals().plain()
-        if (
-            self._journals is not None and (self._journals / LEDGER_FILE).exists()
-        ):  # an xdist controller asks nothing itself
-            ledger = open_ledger(self.run.settings, self._journals)
-            try:
+        # an xdist controller asks nothing itself
+        if self._journals is not None and (self._journals / LEDGER_FILE).exists():
+            with closing(open_ledger(self.run.settings, self._journals)) as ledger:
                 return ledger.totals().plain()
-            finally:
-                ledger.close()
         return []
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, SystemContext, UnknownNameError, UsageError
+from pytest_memfail.core import MAX_K, Conversation, SystemContext, UnknownNameError, UsageError
 from pytest_memfail.texts import after_stops
 
 OWN_OPTIONS: Final = ("inner", "rate", "seed")
@@ -86,11 +86,8 @@ class Misdirected(Failing):
         """Return the least relevant memories that the inner system can rank."""
         if not self._hit(query):
             return super().retrieve_memories(query, conversation, k)
-        ranked = self._inner.retrieve_memories(query, conversation, EVERYTHING)
+        ranked = self._inner.retrieve_memories(query, conversation, MAX_K)
         return _last_awaited(ranked, k) if hasattr(ranked, "__await__") else _last(ranked, k)
-
-
-EVERYTHING: Final = 1_000_000
 
 
 async def _last_awaited(ranked: Any, k: int) -> list[Any]:

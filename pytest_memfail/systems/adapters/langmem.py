@@ -11,15 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.core import MAX_K, Conversation, SystemContext
 from pytest_memfail.safety import encodable
 from pytest_memfail.systems.adapters.texts import turns_of
 from pytest_memfail.systems.factory import MODEL_SETTINGS, Setting, SystemFactory, versions
 
 REQUIRES: Final = ("langmem>=0.0.30,<0.1", "langchain-openai>=1.0,<2")
 SETTINGS: Final = {**MODEL_SETTINGS, "dimensions": Setting("", number=True)}
-EVERYTHING: Final = 1_000_000
-"""The limit for listing a store, which defaults to 10 entries."""
 NAMESPACE: Final = ("memories",)
 TOGETHER: Final = 256
 """Memories restored per embedding request."""
@@ -76,7 +74,8 @@ class LangMem:
 
     def get_all_memories(self) -> list[dict[str, Any]]:
         """Return all memories."""
-        return self._memories(self._store.search(NAMESPACE, limit=EVERYTHING))
+        # without a limit it lists 10
+        return self._memories(self._store.search(NAMESPACE, limit=MAX_K))
 
     def _memories(self, items: Any) -> list[dict[str, Any]]:
         return [
@@ -92,7 +91,7 @@ class LangMem:
 
     def snapshot(self, path: Path) -> None:
         """List the memories: the store itself is in memory only."""
-        items = self._store.search(NAMESPACE, limit=EVERYTHING)
+        items = self._store.search(NAMESPACE, limit=MAX_K)
         held = [{"key": item.key, "value": item.value, "time": self._times.get(item.key)} for item in items]
         (path / FILE).write_text(json.dumps(held), encoding="utf-8")
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.core import MAX_K, Conversation, SystemContext
 from pytest_memfail.safety import encodable
 from pytest_memfail.systems.adapters.folders import closed, load_folder, save_folder
 from pytest_memfail.systems.adapters.texts import turns_of
@@ -31,8 +31,6 @@ SETTINGS: Final = {
     **MODEL_SETTINGS,
     "dimensions": Setting("", number=True),
 }
-EVERYTHING: Final = 1_000_000
-"""The limit for listing a store, which defaults to 20 entries."""
 DIMENSIONS: Final = 1536
 USER: Final = "user"
 """The same in every store, so that a store can be restored as another; folders keep stores apart."""
@@ -91,7 +89,8 @@ class Mem0:
 
     def get_all_memories(self) -> list[dict[str, Any]]:
         """Return all memories."""
-        return _memories(self._memory.get_all(filters={"user_id": USER}, top_k=EVERYTHING))
+        # without a limit it lists 20
+        return _memories(self._memory.get_all(filters={"user_id": USER}, top_k=MAX_K))
 
     def snapshot(self, path: Path) -> None:
         """Close the store, copy its folder and reopen it."""
