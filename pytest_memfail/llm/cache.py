@@ -114,16 +114,8 @@ class ResponseCache:
         if self.mode != "on":
             return
         usage = reply.usage
-        row = (
-            key,
-            (COPY if is_copy else "") + endpoint,
-            model,
-            reply.text,
-            usage.prompt_tokens,
-            usage.completion_tokens,
-            usage.cached_tokens,
-            time.time(),
-        )
+        counts = usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens
+        row = (key, (COPY if is_copy else "") + endpoint, model, reply.text, *counts, time.time())
         self._run("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def forget(self, key: str) -> None:

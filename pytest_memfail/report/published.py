@@ -184,7 +184,7 @@ class SummaryModel(_Model):
 
 
 class _With:
-    """An object with further attributes, or others instead of its own."""
+    """The attributes of some objects, of the first that has each, and further ones or others instead."""
 
     def __init__(self, *of: Any, **further: Any) -> None:
         self._of = of
@@ -221,18 +221,14 @@ def schema_json() -> str:
 def _record(record: Loaded, label: str) -> _With:
     summary, header = record.summary(), record.header
     return _With(
-        header,
-        record,
         summary,
+        record,
+        record.header,
         label=label,
         approximate_tokens=summary.approximate,
         haystack=header.haystack or ("full" if header.limit is None else "sample"),
-        repeats=record.repeats,
-        measure=summary.measure,
         tasks=[_task(tally, summary) for tally in summary.tasks],
         total=_task(summary.total, summary),
-        suites=summary.suites,
-        stores=summary.stores,
     )
 
 

@@ -7,6 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from pytest_memfail.core import (
@@ -129,14 +130,9 @@ def causes(failures: Iterable[Failed]) -> list[list[Failed]]:
 def worst_first(failures: Iterable[Failed], most: int = MOST_TEXTS) -> list[str]:
     """Return the ids of at most `most` failures: the clearest of each group in turn, listed group by group."""
     groups = causes(failures)
-    taken = [0] * len(groups)
-    left = most
-    while left > 0 and any(count < len(group) for count, group in zip(taken, groups, strict=True)):
-        for i, group in enumerate(groups):
-            if left > 0 and taken[i] < len(group):
-                taken[i] += 1
-                left -= 1
-    return [failed.id for count, group in zip(taken, groups, strict=True) for failed in group[:count]]
+    in_turn = [failed for turn in zip_longest(*groups) for failed in turn if failed is not None]
+    chosen = {failed.id for failed in in_turn[:most]}
+    return [failed.id for group in groups for failed in group if failed.id in chosen]
 
 
 def cause_lines(failures: Sequence[Failed], results: Summary, *, every: bool = False) -> Iterator[str]:

@@ -288,7 +288,10 @@ def summarize(
 def _by_k(
     by_group: Mapping[str, Sequence[QuestionRecord]], suite_of: Mapping[str, str], asked: Sequence[QuestionRecord]
 ) -> dict[int, dict[str, Tally]]:
-    shown_at = {id(q): k for found in _by_task(asked).values() for q, k in _shown_at(found)}
+    by_task: dict[str, list[QuestionRecord]] = {}
+    for q in asked:
+        by_task.setdefault(q.task, []).append(q)
+    shown_at = {id(q): k for found in by_task.values() for q, k in _shown_at(found)}
     ks = sorted(set(shown_at.values()))
     if len(ks) < 2:
         return {}
@@ -305,13 +308,6 @@ def _by_k(
         }
         for k in ks
     }
-
-
-def _by_task(asked: Iterable[QuestionRecord]) -> dict[str, list[QuestionRecord]]:
-    by_task: dict[str, list[QuestionRecord]] = {}
-    for question in asked:
-        by_task.setdefault(question.task, []).append(question)
-    return by_task
 
 
 def _shown_at(of_task: Sequence[QuestionRecord]) -> Iterator[tuple[QuestionRecord, int]]:

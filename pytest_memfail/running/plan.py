@@ -160,8 +160,6 @@ class Run:
 
     def recorded_of(self, unit: Unit) -> dict[tuple[str, int], NeededOutcome]:
         """Return the recorded outcomes of a store's questions, by question and k."""
-        from pytest_memfail.engine import NeededOutcome
-
         place = unit.task.name, unit.plan.id
         return {
             (q.question, q.k): NeededOutcome.of(q) for q in self.kept.questions.values() if (q.task, q.store) == place

@@ -12,6 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_memfail import llm
+from pytest_memfail._version import __version__
 from pytest_memfail.core import os_reason, write_whole
 from pytest_memfail.options import IDENTITY
 from pytest_memfail.records import SCHEMA_VERSION, Header, RecordWriter, RunFolder, TaskRecord, is_whole_record
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
 
 def record_header(run: Run) -> Header:
     """Return the header of the run's record, without secrets."""
-    from pytest_memfail._version import __version__
-    from pytest_memfail.llm import why_approximate
-
     settings = run.settings
     given = {**settings.recorded(), "k": run.k_values}
     known = {field.name for field in fields(Header)}
@@ -36,7 +35,7 @@ def record_header(run: Run) -> Header:
         **{name: value for name, value in given.items() if name in known},
         judge_weights=run.judge.weights,
         sources=run.sources,
-        approximate_tokens=why_approximate(),
+        approximate_tokens=llm.why_approximate(),
         identity={**IDENTITY, "memfail": "subject", "judge_weights": "verdicts"},
         rerun=tuple(settings.command_line(recorded=True)),
         tasks={

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_memfail import llm
+from pytest_memfail._version import __version__
 from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
 from pytest_memfail.hosting import Journal, Limits, ModelCalls, Outcomes, Resources, Shelf, StoreReport, TokenRules
@@ -224,8 +225,6 @@ class Runtime:
             return None
         about: dict[str, Any] = {"options": settings.system_options, "version": settings.system_version}
         if (settings.assistant_turns and settings.model is not None) or self.run.system_models:
-            from pytest_memfail._version import __version__
-
             asked = {
                 "options": settings.model_options,
                 "endpoint": self._endpoint,

@@ -153,7 +153,7 @@ def test_of_two_that_were_made_at_once_the_first_is_kept(shelf):
     for i, folder in enumerate(made):
         (folder / "store" / "file").write_text(str(i), encoding="utf-8")
     for folder in made:
-        shelf.put("0" * 32, folder, {}, 1, listing)
+        shelf.put("0" * 32, folder, {}, 1, listing, [])
     assert kept_in(shelf.folder) == len(list(shelf.folder.iterdir())) == 1
     shelf.take("0" * 32, shelf.folder.parent / "copy")
     assert (shelf.folder.parent / "copy" / "file").read_text(encoding="utf-8") == "0"
