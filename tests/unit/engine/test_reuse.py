@@ -211,7 +211,7 @@ def test_a_link_of_a_kept_store_is_kept_as_a_link(shelf, tmp_path):
     made = shelf.new()
     for name, aim in {"out.txt": tmp_path / "outside.txt", "gone": "/no/such/place", "loop": "."}.items():
         (made / "store" / name).symlink_to(aim)
-    shelf.put("0" * 32, made, {}, 1, Listing("s", ()))
+    shelf.put("0" * 32, made, {}, 1, Listing("s", ()), [])
     (tmp_path / "outside.txt").write_text("private, changed")
     shelf.take("0" * 32, tmp_path / "copy")
     assert (tmp_path / "copy" / "out.txt").is_symlink()
