@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import socket
-import sqlite3
 import struct
 import threading
 import uuid
@@ -461,18 +460,6 @@ def test_a_200_that_is_no_reply_is_a_failed_call_and_not_kept(start: Start, tmp_
             status, text = sent(store.url, {**chat("good"), "input": "a", "prompt": "a", "n": number}, path)
             assert (status, json.loads(text)) == (200, body)
     assert ResponseCache(tmp_path / "replies.sqlite").summary().entries == len(REPLIES)
-
-
-def test_a_body_that_an_earlier_version_kept_is_asked_for_again(start: Start, tmp_path: Path) -> None:
-    with Upstream(completed("first")) as upstream:
-        url = start(upstream.url).store("s-1", "task::a").url
-        sent(url, chat("tea"))
-        with sqlite3.connect(tmp_path / "replies.sqlite") as database:
-            database.execute("UPDATE replies SET text = ?", [json.dumps({"detail": "overloaded"})])
-        upstream.body = completed("second")
-        assert "second" in sent(url, chat("tea"))[1]
-        upstream.body = completed("third")
-        assert "second" in sent(url, chat("tea"))[1]
 
 
 def test_nobody_is_served_without_the_secret_of_the_address(start: Start) -> None:
