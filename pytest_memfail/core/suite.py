@@ -63,12 +63,10 @@ class Found:
     label: str | None = None
     vacuous: bool = False
     """Whether the fact counts as faithful only because the memories do not mention it."""
-    estimated: bool = False
-    """Whether this is only an estimate, of a kind that decides other cases."""
 
 
-Finder = Callable[[Fact, Sequence[str]], Found]
-"""`find(fact, texts)`: decide without a model how much of a fact some memories contain."""
+Finder = Callable[[Fact, Sequence[str]], Found | None]
+"""`find(fact, texts)`: decide without a model how much of a fact some memories contain; None to leave it to the judge."""
 Grade = Callable[[Question, Sequence[Fact], str], "StageResult | None"]
 """`grade(question, facts, reply)`: grade an answer without a model; None if only a model can decide."""
 

@@ -27,7 +27,7 @@ class SuiteKinds:
 
     def __init__(self, kinds: Mapping[str, Kind], answers: Mapping[str, AnswerKind]) -> None:
         self.kinds, self.answers = kinds, answers
-        self._found: WeakKeyDictionary[Listing, dict[Fact, Found]] = WeakKeyDictionary()
+        self._found: WeakKeyDictionary[Listing, dict[Fact, Found | None]] = WeakKeyDictionary()
         self._judged: WeakValueDictionary[Fact, Listing] = WeakValueDictionary()
         """The listing that each fact was last looked for in."""
 
@@ -43,14 +43,19 @@ class SuiteKinds:
             raise JudgeError(_unknown("question", question.kind, self.answers))
         return kind
 
-    def offline(self, fact: Fact, stage: str, result: StageResult, *, is_empty: bool) -> StageResult:
-        """Return a result of the offline judge with what it is worth; of no memories at all it is certain."""
+    def offline(
+        self, fact: Fact, stage: str, result: StageResult, *, is_empty: bool, is_found: bool = False
+    ) -> StageResult:
+        """Return a result of the offline judge with what it is worth; of no memories at all it is certain.
+
+        `is_found` says whether the kind's finder decided; what it leaves open may only be estimated.
+        """
         kind = self.kinds.get(fact.kind)
         if kind is None or is_empty:
             return result
         if kind.offline == "never":
             return NEEDS_MODEL
-        result = replace(result, estimated=result.estimated or kind.offline == "estimates")
+        result = replace(result, estimated=kind.offline == "estimates" and not is_found)
         return self.unfaithful(fact, result) if stage == "summary" else result
 
     def unfaithful(self, fact: Fact, result: StageResult) -> StageResult:
@@ -61,7 +66,7 @@ class SuiteKinds:
         return replace(result, label=kind.unfaithful)
 
     def of_store(self, fact: Fact, stage: str, store: Listing) -> StageResult | None:
-        """Judge storage or summary by the kind's finder; None if it has none."""
+        """Judge storage or summary by the kind's finder; None if it has none, or leaves it open."""
         kind = self.kinds.get(fact.kind)
         if kind is None or kind.find is None:
             return None
@@ -69,30 +74,28 @@ class SuiteKinds:
         known = self._found.setdefault(store, {})
         if fact not in known:
             known[fact] = kind.find(fact, [memory.text for memory in store.memories])
-        found = known[fact]
+        if (found := known[fact]) is None:
+            return None
         if stage == "storage":
             reason = found.reason if found.faithful or not found.present else "some version of it is stored"
             return _result(found, fact, reason, passed=found.present)
         return _result(found, fact, found.reason, passed=found.present and found.faithful)
 
     def of_shown(self, fact: Fact, shown: Sequence[Memory]) -> StageResult | None:
-        """Judge retrieval by the kind's finder; None if it has none."""
+        """Judge retrieval by the kind's finder; None if it has none, or leaves it open."""
         kind = self.kinds.get(fact.kind)
         if kind is None or kind.find is None:
             return None
         ranks = self._in_store_order(fact, shown)
         found = kind.find(fact, [shown[rank].text for rank in ranks])
+        if found is None:
+            listing = self._judged.get(fact)
+            if listing is None or self._found[listing].get(fact) is None:
+                return None
+            # a store that was found to have its words has them where the finder looks
+            found = Found(False, False, "no entry shown has it as the store does")
         found = replace(found, entries=tuple(ranks[entry] for entry in found.entries))
-        if found.estimated and self._is_certain(fact):
-            reason = "the store has its words, and no entry shown does"
-            found = replace(found, present=False, faithful=False, reason=reason, entries=(), estimated=False)
         return _result(found, fact, found.reason, passed=found.present and found.faithful)
-
-    def _is_certain(self, fact: Fact) -> bool:
-        """Return whether the store was found to keep a fact, and that is no estimate: entries without its words then lack it."""
-        listing = self._judged.get(fact)
-        known = None if listing is None else self._found[listing].get(fact)
-        return known is not None and known.faithful and not known.estimated
 
     def _in_store_order(self, fact: Fact, shown: Sequence[Memory]) -> list[int]:
         """Return the places of the memories shown in the order of the listing, which tells what came later.
@@ -133,8 +136,7 @@ def _result(found: Found, fact: Fact, reason: str, *, passed: bool) -> StageResu
         found.entries,
         missing=() if passed else found.missing or (fact.text,),
         # words that are there, and a failure that was recognised, are certain; what was not found may be worded otherwise
-        confidence=1.0 if (passed or found.label) and not found.estimated else None,
+        confidence=1.0 if passed or found.label else None,
         label=None if passed else found.label,
         vacuous=passed and found.vacuous,
-        estimated=found.estimated,
     )

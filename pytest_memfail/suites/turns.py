@@ -11,12 +11,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Final, Literal
 
-from pytest_memfail.core import ERROR, Claim, Fact, FactVerdict, Found, Kind, QuestionRecord, Score, moment_said
+from pytest_memfail.core import ERROR, Claim, Fact, FactVerdict, Found, Kind, Part, QuestionRecord, Score, moment_said
 from pytest_memfail.texts import content, fold, sentences
 
 RECALLED: Final = 0.6
@@ -81,7 +81,7 @@ def turn_fact(
         text=text,
         source=text,
         conversation_id=conversation_id,
-        claim=Claim(moment=moment),
+        claim=Claim(parts=tuple(Part(each) for each in needed), source="\n".join(needed), moment=moment),
         gold=TurnGold(asked, answer, date, needed),
     )
 
@@ -150,30 +150,26 @@ def particulars(turn: str) -> frozenset[str]:
 
 def find_turn(fact: Fact, texts: Sequence[str]) -> Found:
     """Find a turn by its words; it is faithful if its numbers and names are kept."""
-    return _by_words(fact.source, fact.text, texts)
-
-
-def _by_words(said: str, text: str, texts: Sequence[str]) -> Found:
-    index, wanted = _turns(tuple(texts)), _words(said)
-    entries = tuple(index.relied_on(said))
+    index, wanted = _turns(tuple(texts)), _words(fact.source)
+    entries = tuple(index.relied_on(fact.source))
     held = index.words_of(entries)
     if len(wanted & held) < RECALLED * len(wanted) or not wanted:
-        return Found(False, False, "no entry has the words of the turn", entries, (text,))
-    if lost := sorted(particulars(said) - held):
+        return Found(False, False, "no entry has the words of the turn", entries, (fact.text,))
+    if lost := sorted(particulars(fact.source) - held):
         return Found(True, False, f"the turn is there without {', '.join(lost[:5])}", entries, tuple(lost))
     return Found(True, True, "the turn is there, with its numbers and names", entries)
 
 
-def find_needed(fact: Fact, texts: Sequence[str]) -> Found:
-    """Find a turn, or what the question needs of it, word for word; else estimate by words whether it is there."""
-    held, gold = [_folded(text) for text in texts], fact.gold
-    for wanted in ((fact.source,), gold.needed):
+def find_needed(fact: Fact, texts: Sequence[str]) -> Found | None:
+    """Find a turn, or what the question needs of it, word for word; None if memories may hold it in other words."""
+    held = [_folded(text) for text in texts]
+    for wanted in ((fact.source,), fact.gold.needed):
         places = [[at for at, text in enumerate(held) if _folded(each) in text] for each in wanted]
         if all(places):
             # all entries: the same may be said on several days
             entries = tuple(dict.fromkeys(at for found in places for at in found))
             return Found(True, True, "the turn is there word for word", entries)
-    return replace(_by_words("\n".join(gold.needed), fact.text, texts), estimated=bool(texts))
+    return None if texts else Found(False, False, "nothing is there")
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -191,6 +187,7 @@ KINDS: Final[dict[str, Kind]] = {
         '"last week", may be given as a date.',
         recoverable='A reader of these entries alone would know what this turn adds to the answer to "asked".',
         find=find_needed,
+        offline="estimates",
         times=True,
         gold=("said", "date", "asked", "answer"),
         note="That an entry says nothing of the day is no fault here: dates are checked apart. A wrong one is.",

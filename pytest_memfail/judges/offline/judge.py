@@ -127,7 +127,8 @@ class OfflineJudge:
         return self._of_store("summary", fact, store)
 
     def _of_store(self, stage: str, fact: Fact, store: Listing) -> StageResult:
-        if (result := self._suite_kinds.of_store(fact, stage, store)) is None:
+        result = found = self._suite_kinds.of_store(fact, stage, store)
+        if result is None:
             judged = self._found_in(self._claim(fact), store)
             is_kept, believed = judged.name == "kept", judged.believed
             if stage == "summary":
@@ -137,7 +138,8 @@ class OfflineJudge:
             else:
                 reason = None if is_kept else "some version of it is stored"
                 result = judged.result(1 - believed.absent, reason, passed=True)
-        return self._suite_kinds.offline(fact, stage, result, is_empty=not store.memories)
+        is_empty, is_found = not store.memories, found is not None
+        return self._suite_kinds.offline(fact, stage, result, is_empty=is_empty, is_found=is_found)
 
     def retrieval(
         self,
@@ -146,8 +148,10 @@ class OfflineJudge:
         shown: Sequence[Memory],
     ) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown alone."""
-        result = self._suite_kinds.of_shown(fact, shown) or self._retrieval(self._claim(fact), shown)
-        return self._suite_kinds.offline(fact, "retrieval", result, is_empty=not shown)
+        found = self._suite_kinds.of_shown(fact, shown)
+        result = found or self._retrieval(self._claim(fact), shown)
+        is_empty, is_found = not shown, found is not None
+        return self._suite_kinds.offline(fact, "retrieval", result, is_empty=is_empty, is_found=is_found)
 
     def _retrieval(self, claim: Claim, shown: Sequence[Memory]) -> StageResult:
         if not shown and not claim.has_ended:

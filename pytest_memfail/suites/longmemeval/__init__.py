@@ -120,5 +120,6 @@ SUITE: Final = Suite(
     k=10,
     faults=faults,
     is_in=lambda folder: bool(present(folder)),
+    cases=lambda: shipped_questions().parent,
     sample="our sample: 72 questions, a dozen of each type",
 )

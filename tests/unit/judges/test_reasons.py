@@ -33,7 +33,7 @@ PASSED = re.compile(
     r"one entry names the values from the latest to the first|the store states the derived value as current: .+|"
     r"an entry says that it was to be forgotten|nothing states the deleted value|the string of the answer is there|"
     r"the fact is stated, as the newest of its kind|a fact with the answer as its value is stated: .+|"
-    r"the turn is there, with its numbers and names",
+    r"the turn is there, with its numbers and names|the turn is there word for word",
     re.DOTALL,
 )
 FAILED = re.compile(
@@ -49,7 +49,8 @@ FAILED = re.compile(
     r"part of the (?:new )?value is stated.*|nothing states (?:the value|the fact|that it became .+)|"
     r"the value is stated without its condition|the deleted value is still stated, .+|only a replaced value is stated: .+|"
     r"a replaced value comes later, .+|no fact has the answer as its value|the string of the answer is nowhere|"
-    r"no entry has the words of the turn|the turn is there without .+",
+    r"no entry has the words of the turn|the turn is there without .+|no entry shown has it as the store does|"
+    r"nothing is there|no entry that holds it says when it was: said on \d{4}-\d\d-\d\d",
     re.DOTALL,
 )
 MISSING = re.compile(r"(?:lost )?('[^']+'(?:, '[^']+')*) missing in ['\"](.*)['\"]", re.DOTALL)
@@ -125,7 +126,7 @@ def test_labelled_cases(split: str) -> None:
         check_case(case)
 
 
-@pytest.mark.parametrize("name", ["meme", "mab", "halumem"])
+@pytest.mark.parametrize("name", ["meme", "mab", "halumem", "longmemeval"])
 def test_labelled_cases_of_suites(name: str) -> None:
     cases = read_cases(built_in_suite(name), shipped_cases(built_in_suite(name)))
     for case in cases:
@@ -141,7 +142,7 @@ def test_planted_faults() -> None:
 def pool() -> tuple[tuple[Case, ...], tuple[str, ...]]:
     suites = [
         case
-        for name in ("meme", "mab", "halumem")
+        for name in ("meme", "mab", "halumem", "longmemeval")
         for case in read_cases(built_in_suite(name), shipped_cases(built_in_suite(name)))
     ]
     cases = [*read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("dev",)))[::7], *suites]

@@ -45,21 +45,29 @@ def test_a_fact_names_its_place_and_the_sentences_that_the_question_needs():
 
 
 @pytest.mark.parametrize(
-    ("texts", "present", "faithful", "estimated"),
+    "texts",
     [
-        ([TURN], True, True, False),
-        (["user: hello", f"user: {TURN}\nassistant: Sure."], True, True, False),
-        (["i bought  a red kayak for $420 at Dunmore\u2019s."], True, True, False),  # the needed sentence alone
-        (["The user bought a red kayak at Dunmore's for $420."], True, True, True),
-        (["The user bought a red kayak."], False, False, True),
-        (["The user bought a red kayak at Dunmore's."], True, False, True),
-        (["The user likes tea."], False, False, True),
-        ([], False, False, False),
+        [TURN],
+        ["user: hello", f"user: {TURN}\nassistant: Sure."],
+        ["i bought  a red kayak for $420 at Dunmore\u2019s."],  # the needed sentence alone
     ],
 )
-def test_words_that_stand_there_are_certain_and_others_an_estimate(texts, present, faithful, estimated):
+def test_words_that_stand_there_are_certain(texts):
     found = find_needed(fact(), texts)
-    assert (found.present, found.faithful, found.estimated) == (present, faithful, estimated)
+    assert (found.present, found.faithful) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The user bought a red kayak for $420 at Dunmore's.", "I bought a red kayak for $42", "The user likes tea."],
+)
+def test_other_words_are_left_to_the_judge(text):
+    assert find_needed(fact(), [text]) is None
+    assert grade(fact(), [Memory(text)]).storage.estimated
+
+
+def test_all_entries_with_the_words_count():
+    assert find_needed(fact(), ["Hello.", TURN, f"He said: {TURN}"]).entries == (1, 2)
 
 
 def grade(of, memories, shown=None):
