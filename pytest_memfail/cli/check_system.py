@@ -40,21 +40,9 @@ def run(options: argparse.Namespace) -> int:
     if not options.timeout > 0:
         raise UsageError(f"--timeout: got {options.timeout:g}, expected a number of seconds above 0")
     here = Path.cwd()
-    factory = find_system(
-        options.system,
-        option=NAME,
-        base=here,
-        rootdir=here,
-        hook=system_of_conftest,
-        places=[here],
-    )
+    factory = find_system(options.system, option=NAME, base=here, rootdir=here, hook=system_of_conftest, places=[here])
     report = check_memory_system(
-        factory,
-        options=settings,
-        checks=options.checks,
-        raises=False,
-        timeout_seconds=options.timeout,
-        progress=show,
+        factory, options=settings, checks=options.checks, raises=False, timeout_seconds=options.timeout, progress=show
     )
     show("")
     print(report)

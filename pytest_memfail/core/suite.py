@@ -41,7 +41,7 @@ class TaskPart:
     """A group of questions within a task: a row of the table, and a name for `--memfail-tasks` and the gate."""
 
     name: str
-    """Without the task: `cascade` for `meme.cascade`."""
+    """Without the task: `part` of `task.part`."""
     meaning: str
     """One line for help and docs."""
     targets: tuple[str, ...] = ()
@@ -194,7 +194,7 @@ class Measure:
     """A number that a paper defines over finished questions."""
 
     name: str
-    """Its name in the gate: `score` for `meme.score`."""
+    """Its name in the gate: `score` of `suite.score`."""
     title: str
     of: Callable[[Sequence[QuestionRecord]], Score]
     """Computes the score from the questions of the suite at one k, or from those of `part`."""

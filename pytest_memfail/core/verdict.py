@@ -198,9 +198,9 @@ def question_verdict(
     one was not stored or not retrieved: the model could not misuse what it did not see. A summary error stays one.
 
     `passed_before` says whether the same was answered right before something changed; None if that was not asked. A
-    right answer after a wrong one is a trivial pass: it proves nothing (MEME, section 4.1). With `keeps_answer` the
-    verdict has the result of the answer stage even where a fact failed. `distractors` are the ids of facts that the store
-    must not hold; they say nothing about whether memory held the others.
+    right answer after a wrong one is a trivial pass: it proves nothing. With `keeps_answer` the verdict has the result of
+    the answer stage even where a fact failed. `distractors` are the ids of facts that the store must not hold; they say
+    nothing about whether memory held the others.
     """
     name, label, vacuous = worst(fact.verdict for fact in facts), None, False
     if must_not_use and name in (NOT_STORED, NOT_RETRIEVED):

@@ -301,8 +301,6 @@ KNOWN_WORDS = {
     "cli/estimate.py": EXAMPLES,
     "cli/gate.py": EXAMPLES,
     "cli/generate.py": EXAMPLES,
-    "core/suite.py": EXAMPLES,
-    "core/verdict.py": "the paper that a rule is from",
     "results/expressions.py": EXAMPLES,
     "results/summary.py": "the published name of a figure",
     "report/published.py": "the published name of a figure",

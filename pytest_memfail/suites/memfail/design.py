@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,8 +64,8 @@ def declares_design(folder: Path) -> bool:
 
 def design_faults(rows: Mapping[str, Rows[Any]]) -> Iterator[SuiteFault]:
     """Report where rows break the design, as warnings, because the rows can still be run."""
-    for name, check in CHECKS.items():
-        if name in rows:
+    for name, checks in CHECKS.items():
+        for check in checks if name in rows else ():
             yield from check(rows[name])
     yield from _names(rows)
     yield from _repeats(rows)
@@ -128,15 +129,6 @@ def _other_case(rows: Rows[ConditionalRow], row: ConditionalRow, line: int) -> I
     if row.condition_met == "no" and not parts["exclusivity"] and parts["condition"] < 2:
         problem = "exclusivity: expected one where the answer is no, or a second condition for the other case"
         yield warn(rows, line, "evidence_details", problem)
-
-
-def _easy(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
-    yield from _conditional(rows, EASY_SENTENCES)
-
-
-def _hard(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
-    yield from _conditional(rows, HARD_SENTENCES)
-    yield from _spread(rows)
 
 
 def _spread(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
@@ -353,11 +345,11 @@ def _texts(row: Any) -> list[str]:
     return [message.text for message in row.messages]
 
 
-CHECKS: Final[dict[str, Callable[[Rows[Any]], Iterator[SuiteFault]]]] = {
-    "conditional_facts_easy": _easy,
-    "conditional_facts_hard": _hard,
-    "coexisting_facts": _coexisting,
-    "persona_retrieval": _persona,
-    "long_hop": _chains,
-    "updated_facts": _updated,
+CHECKS: Final[dict[str, Sequence[Callable[[Rows[Any]], Iterator[SuiteFault]]]]] = {
+    "conditional_facts_easy": [partial(_conditional, span=EASY_SENTENCES)],
+    "conditional_facts_hard": [partial(_conditional, span=HARD_SENTENCES), _spread],
+    "coexisting_facts": [_coexisting],
+    "persona_retrieval": [_persona],
+    "long_hop": [_chains],
+    "updated_facts": [_updated],
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,30 +69,14 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
             except RowError as error:  # repeated ids
                 yield from as_faults([error])
     for name, rows in sound.items():
-        yield from _warnings(name, rows, sound)
+        for check in CHECKS[name]:
+            yield from check(rows)
+        if name == "conditional_facts_hard" and (easy := sound.get("conditional_facts_easy")) is not None:
+            yield from _pairs(easy, rows)
+        yield from _details(rows)
     yield from shortcut_faults(sound)
     if declares_design(folder) and len(sound) == len(present):
         yield from design_faults(sound)
-
-
-def _warnings(name: str, rows: Rows[Any], sound: Mapping[str, Rows[Any]]) -> Iterator[SuiteFault]:
-    if name.startswith("conditional_facts"):
-        yield from _conditional(rows)
-        if name.endswith("_hard"):
-            yield from _hard(rows)
-            if (easy := sound.get("conditional_facts_easy")) is not None:
-                yield from _pairs(easy, rows)
-    elif name == "coexisting_facts":
-        yield from _coexisting(rows)
-    elif name == "persona_retrieval":
-        yield from _persona(rows)
-        yield from absent_names(rows)
-    elif name == "long_hop":
-        yield from _long_hop(rows)
-        yield from option_shortcuts(rows)
-    else:
-        yield from _updated(rows)
-    yield from _details(rows)
 
 
 def _conditional(rows: Rows[ConditionalRow]) -> Iterator[SuiteFault]:
@@ -286,3 +270,14 @@ def numbers_in(text: str) -> set[str]:
 def _some(lines: Iterable[int], n: int = 5) -> str:
     listed = list(lines)
     return ", ".join(map(str, listed[:n])) + (", …" if len(listed) > n else "")
+
+
+CHECKS: Final[dict[str, Sequence[Callable[[Rows[Any]], Iterator[SuiteFault]]]]] = {
+    "conditional_facts_easy": [_conditional],
+    "conditional_facts_hard": [_conditional, _hard],
+    "coexisting_facts": [_coexisting],
+    "persona_retrieval": [_persona, absent_names],
+    "long_hop": [_long_hop, option_shortcuts],
+    "updated_facts": [_updated],
+}
+"""Of each task, beside those of its details."""

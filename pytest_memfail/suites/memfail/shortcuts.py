@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -139,20 +139,8 @@ def _updated(rows: Rows[UpdatedRow]) -> Source:
     return Source(rows, "question", "the question", "what has ended and what has not", asked)
 
 
-Learn: TypeAlias = "Callable[[Flags, Flags, Flags], Flags]"
-"""Maps features (one row per text), answers and the training texts to predictions for all texts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """The features of each text, and how to predict an answer from them."""
-
-    features: Flags
-    learn: Learn
-
-    def answers(self, truth: Flags, train: Flags) -> Flags:
-        """Return the predictions for all texts, trained on those of `train`."""
-        return self.learn(self.features, truth, train)
+Rule: TypeAlias = "Callable[[Flags, Flags], Flags]"
+"""Maps answers and the training texts to predictions for all texts, by the features of each text."""
 
 
 def best_feature(features: Flags, truth: Flags, train: Flags) -> Flags:
@@ -192,9 +180,9 @@ def rules_of(texts: Sequence[str]) -> dict[str, Rule]:
         features[line, [place[word] for word in words if word in place]] = True
     exclusive = numpy.array([[EXCLUSIVITY.search(text) is not None] for text in texts], dtype=bool)
     return {
-        "words of exclusivity": Rule(exclusive, best_feature),
-        **({"the occurrences of a single word": Rule(features, best_feature)} if place else {}),
-        "all words (naive Bayes)": Rule(features, naive_bayes),
+        "words of exclusivity": partial(best_feature, exclusive),
+        **({"the occurrences of a single word": partial(best_feature, features)} if place else {}),
+        "all words (naive Bayes)": partial(naive_bayes, features),
     }
 
 
@@ -229,7 +217,7 @@ def held_out(rule: Rule, texts: Sequence[Guessed], split: int) -> tuple[Flags, F
     train = numpy.array([text.group in first for text in texts], dtype=bool)
     if not _both(truth[train]):
         return ~truth[~train], truth[~train]
-    return rule.answers(truth, train)[~train], truth[~train]
+    return rule(truth, train)[~train], truth[~train]
 
 
 @lru_cache(maxsize=4 * SPLITS)

@@ -276,12 +276,8 @@ def _stores_of(
         line = node.start_mark.line + 1
         case_id = case.id or slug(path.name.removesuffix(SUFFIX))
         if case_id in seen:
-            raise RowError(
-                str(path),
-                line,
-                "id",
-                f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id",
-            )
+            problem = f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id"
+            raise RowError(str(path), line, "id", problem)
         seen[case_id] = f"{path}:{line}"
         plan, facts = _plan(case, case_id, path, line)
         if case.haystack is None:
@@ -341,12 +337,8 @@ def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]
     for node, value in _documents(path, content):
         if node is None or not isinstance(value, dict):
             line = 1 if node is None else node.start_mark.line + 1
-            raise RowError(
-                str(path),
-                line,
-                "file",
-                f"got {type(value).__name__}, expected a case (keys conversations, question, …)",
-            )
+            problem = f"got {type(value).__name__}, expected a case (keys conversations, question, …)"
+            raise RowError(str(path), line, "file", problem)
         try:
             yield node, CustomCase.model_validate(value)
         except ValidationError as error:
