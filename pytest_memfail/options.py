@@ -194,7 +194,7 @@ class Settings:
     )
     def suite(given: Given) -> tuple[str, ...]:
         """Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, mab, halumem,
-        longmemeval, or an installed suite; NAME:VARIANT chooses one of a suite's files (default: memfail,own)
+        longmemeval, locomo, or an installed suite; NAME:VARIANT chooses one of a suite's files (default: memfail,own)
         """
         return tuple(given.parts)
 

@@ -80,3 +80,7 @@ class Arguments:
         """Declare `--cases`."""
         said = "folder with your own *.memfail.yaml cases; repeatable (default: the current one)"
         self("--cases DIR", said, Path, many=True)
+
+    def suite_options(self) -> None:
+        """Declare `--suite-option`."""
+        self("--suite-option SUITE.NAME=VALUE", "setting of a suite, as its page lists them; repeatable", many=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.cli.arguments import CACHE_DIR, PRICES, PROTOCOL, TASKS, Arguments
-from pytest_memfail.cli.records import folders, listed, load
+from pytest_memfail.cli.records import folders, listed, load, suite_options
 from pytest_memfail.core import UsageError, counted
 
 OWN_CALLS: Final = (
@@ -34,7 +34,7 @@ def add(argument: Arguments) -> None:
     said = "with --repeats: who is asked again; other replies come from the cache"
     argument("--vary", said, ("all", "judge", "answers"), "all")
     argument("--suite LIST", "suites separated by commas (default: memfail)")
-    argument("--suite-option SUITE.NAME=VALUE", "setting of a suite, such as mab.chunk=512; repeatable", many=True)
+    argument.suite_options()
     argument(*PROTOCOL)
     argument(*PRICES)
     argument("--system NAME", "show what the memory system's own model calls cost in its last kept run")
@@ -77,8 +77,7 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.report import model_table
     from pytest_memfail.suites import TaskRequest, load_tasks
 
-    given = dict(pair.split("=", 1) if "=" in pair else (pair, "") for pair in options.suite_option)
-    chosen = chosen_suites(options.suite and options.suite.split(","), given)
+    chosen = chosen_suites(options.suite and options.suite.split(","), suite_options(options))
     request = TaskRequest(
         options.tasks, folders(options), options.protocol, 42, options.limit, options.haystack, chosen
     )

@@ -43,6 +43,11 @@ def load(name: Path, cache: Path | None = None) -> Loaded:
     return replace(found, suites=tuple(suites_of(found.header)[0]))
 
 
+def suite_options(options: argparse.Namespace) -> dict[str, str]:
+    """Return the settings of suites that `--suite-option` gives."""
+    return dict(pair.split("=", 1) if "=" in pair else (pair, "") for pair in options.suite_option)
+
+
 def recorded_questions(record: Loaded, data: Folders, cases: Sequence[Path] | None) -> list[Recorded]:
     """Return the questions of a record with their rows, listings and memories shown.
 

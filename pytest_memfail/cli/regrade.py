@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
 from pytest_memfail.cli.judging import OPTION, add_model_options, close_client, open_judge, progress
-from pytest_memfail.cli.records import folders, load, recorded_questions
+from pytest_memfail.cli.records import folders, load, recorded_questions, suite_options
 from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def add(argument: Arguments) -> None:
         f"{OPTION} NAME", "offline, a model name, offline+MODEL, an entry point or module:attribute", required=True
     )
     argument("-o --output OUT", "where to write the new record", Path, required=True)
+    argument.suite_options()
     argument.data()
     argument.cases()
     add_model_options(argument, "questions")
@@ -52,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
     if is_same_place(options.output, options.record):
         raise UsageError(f"-o: {options.output} is the record to judge; give another name")
     record = load(options.record)
+    settings = {**record.header.suite_options, **suite_options(options)}
+    record = replace(record, header=replace(record.header, suite_options=settings))
     header = record.header
     suites, missing = suites_of(header)
     if missing:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, QuestionRecord, Score
 
 NO_ANSWER: Final = "needs a model that answers"
+_ANSWER: Final = re.compile(r"^[\s*_#>-]*answer[*_]*\s*:[*_]*", re.I | re.M)
 
 
 def is_right(question: QuestionRecord) -> bool | None:
@@ -26,3 +28,12 @@ def known_anyway(questions: Sequence[QuestionRecord]) -> Score:
     if not graded:
         return Score(None, 0, lacks=NO_ANSWER)
     return Score(float(sum(q.credited is True and q.memory_held is False for q in graded)), len(graded))
+
+
+def answer_in(reply: str) -> str:
+    """Return the answer in a reply: the text after its last "Answer:", or the whole reply.
+
+    Our test-taker repeats the memories it used before the answer. They must not count as an answer.
+    """
+    places = list(_ANSWER.finditer(reply))
+    return (reply[places[-1].end() :] if places else reply).strip()

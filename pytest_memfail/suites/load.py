@@ -24,7 +24,7 @@ from pytest_memfail.safety import escape_controls
 from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sample_stores
 from pytest_memfail.suites.shipped import shipped_data
 
-BUILT_IN: Final = ("memfail", "own", "meme", "mab", "halumem", "longmemeval")
+BUILT_IN: Final = ("memfail", "own", "meme", "mab", "halumem", "longmemeval", "locomo")
 """The suites of this package: each is a folder beside this file, with `SUITE` in its `__init__`."""
 DEFAULT: Final = ("memfail", "own")
 """The suites of a run that chooses none."""

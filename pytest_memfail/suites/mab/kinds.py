@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import AnswerKind, Fact, Found, Kind, Question, StageResult
+from pytest_memfail.suites.answers import answer_in
 from pytest_memfail.suites.mab.facts import subjects_of
-from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, label_match, norm, substring_match
+from pytest_memfail.suites.mab.scores import exact_match, has_all, label_match, norm, substring_match
 from pytest_memfail.suites.mab.summaries import ask_summary, grade_empty
 from pytest_memfail.suites.mab.titles import recall, recommended
 from pytest_memfail.suites.turns import find_turn

@@ -9,7 +9,6 @@ from typing import Final
 
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLE: Final = re.compile(r"\b(?:a|an|the)\b")
-_ANSWER: Final = re.compile(r"^[\s*_#>-]*answer[*_]*\s*:[*_]*", re.I | re.M)
 _LABEL: Final = re.compile(r"^\W*label\W+", re.I)
 
 
@@ -20,15 +19,6 @@ def norm(text: str) -> str:
     'capital oderzo'
     """
     return " ".join(_ARTICLE.sub(" ", text.casefold().translate(_PUNCTUATION)).split())
-
-
-def answer_in(reply: str) -> str:
-    """Return the answer in a reply: the text after its last "Answer:", or the whole reply.
-
-    Our test-taker repeats the memories it used before the answer. They must not count as an answer.
-    """
-    places = list(_ANSWER.finditer(reply))
-    return (reply[places[-1].end() :] if places else reply).strip()
 
 
 def parsed(answer: str) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pytest_memfail.core import AskModel, Fact, Question, StageResult
 from pytest_memfail.grading import f1
-from pytest_memfail.suites.mab.scores import answer_in
+from pytest_memfail.suites.answers import answer_in
 from pytest_memfail.texts import sentences
 
 PASSES_AT: Final = 0.5
