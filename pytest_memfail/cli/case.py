@@ -255,17 +255,8 @@ def _run_once(case: Path, system: str, words: Sequence[str], expected: Sequence[
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "run.jsonl")
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            str(case),
-            "-q",
-            "-pno:cacheprovider",
-            *words,
-            f"--memfail-record={path}",
-        ]
-        command += [f"-o{name}=" for name in OF_THE_PROJECT]
+        command = [sys.executable, "-m", "pytest", str(case), "-q", "-pno:cacheprovider", *words]
+        command += [f"--memfail-record={path}", *(f"-o{name}=" for name in OF_THE_PROJECT)]
         environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
         try:
@@ -281,10 +272,8 @@ def _run_once(case: Path, system: str, words: Sequence[str], expected: Sequence[
     if ran.verdict in expected:
         return True, f"it fails against {system}: {ran.verdict}"
     if ran.failed:
-        return (
-            True,
-            f"note: it fails against {system} in another way: {ran.verdict}, where the question was {expected[0]}",
-        )
+        said = f"note: it fails against {system} in another way: {ran.verdict}, where the question was {expected[0]}"
+        return True, said
     return False, (
         f"warning: it does not fail against {system} ({ran.verdict}); keep more of the store (--conversations 0), or correct "
         "what it expects (fact, details)"

@@ -144,7 +144,6 @@ def check_whole(record: Loaded) -> None:
 def _anchor(path: Path | None, header: Header) -> Baseline | None:
     """Return the anchor; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
     from pytest_memfail.records import ANCHOR_COMMAND, check_baseline, read_anchor
-    from pytest_memfail.results import in_ci
 
     if path is None:
         return None
@@ -152,17 +151,14 @@ def _anchor(path: Path | None, header: Header) -> Baseline | None:
         found = read_anchor(path)
         check_baseline(found, path, header, "anchor")
         return found
-    lacking = f"there is no anchor at {path}"
-    if in_ci():
-        raise Untrusted(f"{lacking}, and in CI the gate fails closed; make one with {ANCHOR_COMMAND}")
-    print(f"memfail: {lacking} yet (make one with {ANCHOR_COMMAND})")
+    make = f"make one with {ANCHOR_COMMAND}"
+    _lacking(f"there is no anchor at {path}", make, more=f"; {make}")
     return None
 
 
 def _baseline(path: Path | None, expressions: Sequence[Expression], header: Header) -> Baseline | None:
     """Return the baseline; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
     from pytest_memfail.records import check_baseline, read_baseline
-    from pytest_memfail.results import in_ci
 
     if path is not None and path.exists():
         found = read_baseline(path)
@@ -170,7 +166,14 @@ def _baseline(path: Path | None, expressions: Sequence[Expression], header: Head
         return found
     if path is not None or any(e.needs_baseline for e in expressions):
         lacking = f"there is no baseline at {path}" if path else "an expression needs a baseline (--baseline)"
-        if in_ci():
-            raise Untrusted(f"{lacking}, and in CI the gate fails closed")
-        print(f"memfail: {lacking} yet (save one with --save-baseline)")
+        _lacking(lacking, "save one with --save-baseline")
     return None
+
+
+def _lacking(what: str, how: str, more: str = "") -> None:
+    """Print what the gate lacks and how to make it. Raise `Untrusted` in CI, with more of what to do there."""
+    from pytest_memfail.results import in_ci
+
+    if in_ci():
+        raise Untrusted(f"{what}, and in CI the gate fails closed{more}")
+    print(f"memfail: {what} yet ({how})")
