@@ -66,6 +66,9 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
         return _text(_about_added(facts, _entries(blocks["memories"])))
     if "facts" in blocks:
         return _text(_about_answer(json.loads(blocks["facts"]), json.loads(blocks["reply"])))
+    if "right_answer" in blocks:
+        (_, wanted), (_, reply) = (_entries(blocks[name])[0] for name in ("right_answer", "reply"))
+        return _text({"verdict": "yes" if _share(wanted, reply) >= AGREES else "no"})
     if "question" in blocks:
         return _answer(json.loads(blocks["question"]), [text for _, text in _entries(blocks["memories"])])
     if "memories" in blocks:

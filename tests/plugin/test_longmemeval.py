@@ -109,14 +109,22 @@ def test_a_lost_date_is_named_on_temporal_questions_only(suite: LongMemEval, sys
     assert suite.scores()["recall_all"] == 1.0
 
 
+@pytest.mark.parametrize("protocol", ["ours", "paper"])
 def test_a_model_grades_answers_whatever_became_of_the_facts(
-    suite: LongMemEval, monkeypatch: pytest.MonkeyPatch
+    suite: LongMemEval, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
     with LocalEndpoint(answer_by_rule) as started:
         monkeypatch.setenv("OPENAI_BASE_URL", started.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-local")
-        suite.run("--memfail-model=m", "--memfail-judge=m", "--memfail-cache=off", system="bm25")
+        suite.run(
+            "--memfail-model=m",
+            "--memfail-judge=m",
+            "--memfail-cache=off",
+            f"--memfail-protocol={protocol}",
+            system="bm25",
+        )
     scores = suite.scores()
+    assert {line["kind"].endswith("_paper") for line in suite.questions()} == {protocol == "paper"}
     assert {line["answer"]["outcome"] for line in suite.questions()} <= {"passed", "failed"}
     right = sum(
         line["credited"] if line["credited"] is not None else line["verdict"] == "correct" for line in suite.questions()

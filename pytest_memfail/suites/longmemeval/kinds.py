@@ -55,7 +55,7 @@ class YesOrNo(BaseModel):
 
 def _by_yes(criteria: str) -> GradeWithModel:
     async def ask(ask_model: AskModel, question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
-        material = {"question": [question.text], "right_answer": list(question.gold), "reply": [reply]}
+        material = {"asked": [question.text], "right_answer": list(question.gold), "reply": [reply]}
         said = (await ask_model(_YES.format(criteria), material, YesOrNo)).verdict
         is_right = "yes" in said.casefold()
         return StageResult("passed" if is_right else "failed", f"the model says {said[:80]!r}")

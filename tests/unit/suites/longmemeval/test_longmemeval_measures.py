@@ -78,5 +78,5 @@ def test_under_paper_a_yes_anywhere_counts(said, outcome):
     result = asyncio.run(ANSWERS["lme_plain_paper"].ask(ask_model, question, [], "It is red."))
     assert result.outcome == outcome
     assert shown["reply"] == ["It is red."]
-    assert shown["right_answer"] == ["red"]
+    assert (shown["asked"], shown["right_answer"]) == (["What?"], ["red"])
     assert ROLES["lme_plain"] in shown["criteria"]
