@@ -68,6 +68,7 @@ def turn_fact(
     asked: str,
     answer: str,
     is_temporal: bool = False,
+    owner: str | None = None,
 ) -> Fact:
     """Return a turn as a fact of one question; `name` is unique to store and question, `is_temporal` says if it needs the date."""
     words = content(asked) | content(answer)
@@ -81,7 +82,7 @@ def turn_fact(
         text=text,
         source=text,
         conversation_id=conversation_id,
-        claim=Claim(parts=tuple(Part(each) for each in needed), source="\n".join(needed), moment=moment),
+        claim=Claim(parts=tuple(Part(each) for each in needed), source="\n".join(needed), moment=moment, owner=owner),
         gold=TurnGold(asked, answer, date, needed),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar, get_args
+from typing import Any, Final, get_args
 
 from pytest_memfail.core import (
     DATE_LOST,
@@ -63,7 +63,6 @@ OPTIONS: Final = {
     "errata": "the file of audited errors (errors.json of dial481/locomo-audit)",
     "errors": "what becomes of questions with an audited error: correct (the default) or exclude",
 }
-V = TypeVar("V", bound=str)
 
 
 def shipped_conversations() -> Path:
@@ -111,11 +110,11 @@ def _settings(options: Mapping[str, str]) -> Settings:
     return Settings(_choice(options, "user", get_args(User)), is_lenient, errata)
 
 
-def _choice(options: Mapping[str, str], name: str, known: Sequence[V]) -> V:
+def _choice(options: Mapping[str, str], name: str, known: Sequence[Any]) -> Any:
     given = options.get(name, known[0])
     if given not in known:
         raise UsageError(f"--memfail-suite-option: {NAME}.{name}: got {given!r}, expected one of {', '.join(known)}")
-    return known[known.index(given)]
+    return given
 
 
 def faults(folder: Path) -> Iterator[SuiteFault]:
@@ -139,5 +138,6 @@ SUITE: Final = Suite(
     k=10,
     faults=faults,
     options=OPTIONS,
+    cases=lambda: shipped_conversations().parent,
     sample="our sample: 2 pairs of people, 13 sessions and 64 questions",
 )

@@ -99,13 +99,12 @@ class _Plan:
             is_trap = item.category == ADVERSARIAL
             name = f"{self.sample.sample_id}-q{number:03d}"
             needed = [] if is_trap else [turn for turn in self.sample.evidence(item) if known[turn].said]
-            gold = item.answer or NEVER_SAID if is_trap else item.answer
             yield Question(
                 id=name,
                 task=self.task,
                 text=item.question,
                 query=item.question,
-                gold=(gold,),
+                gold=(item.answer or NEVER_SAID,),
                 evidence=tuple(self._fact(name, item, turn) for turn in needed),
                 kind=f"{NAME}_{'never_said' if is_trap else 'lenient' if self.settings.is_lenient else 'strict'}",
                 file=self.file,
@@ -130,6 +129,7 @@ class _Plan:
             asked=item.question,
             answer=item.answer,
             is_temporal=item.category == TEMPORAL,
+            owner=said.speaker,
         )
         self.evidence[fact.id] = fact
         return fact.id

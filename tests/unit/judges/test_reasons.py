@@ -126,7 +126,7 @@ def test_labelled_cases(split: str) -> None:
         check_case(case)
 
 
-@pytest.mark.parametrize("name", ["meme", "mab", "halumem", "longmemeval"])
+@pytest.mark.parametrize("name", ["meme", "mab", "halumem", "longmemeval", "locomo"])
 def test_labelled_cases_of_suites(name: str) -> None:
     cases = read_cases(built_in_suite(name), shipped_cases(built_in_suite(name)))
     for case in cases:
@@ -142,7 +142,7 @@ def test_planted_faults() -> None:
 def pool() -> tuple[tuple[Case, ...], tuple[str, ...]]:
     suites = [
         case
-        for name in ("meme", "mab", "halumem", "longmemeval")
+        for name in ("meme", "mab", "halumem", "longmemeval", "locomo")
         for case in read_cases(built_in_suite(name), shipped_cases(built_in_suite(name)))
     ]
     cases = [*read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("dev",)))[::7], *suites]

@@ -284,7 +284,11 @@ def test_our_sample_has_a_dozen_questions_of_each_category_and_no_error():
         "turns": sum(len(row.value.turns) for row in read_samples(shipped_conversations())[0]),
         "questions": len(made.questions),
     }
-    assert config["counts"] == {"conversations.json": counts}
+    labelled = {
+        f"{name}.jsonl": len((shipped_conversations().parent / f"{name}.jsonl").read_text().splitlines())
+        for name in ("cases", "replies")
+    }
+    assert config["counts"] == {"conversations.json": counts, **labelled}
 
 
 def test_the_small_task_is_of_the_published_file_alone(tmp_path):
