@@ -166,7 +166,7 @@ class Slots:
         while True:
             await self._gate.wait()
             await self._free.acquire()
-            if self._gate.is_set():
+            if self._gate.is_set():  # else a question began to run alone meanwhile
                 return
             self._free.release()
 

@@ -44,6 +44,10 @@ from pytest_memfail.hosting import (
 
 FILLS: Final = 2
 """Maximum number of fills of a store: a store is filled once more after a call of the system hung."""
+NO_ADDITIONS: Final = (
+    "a restored store cannot say what each conversation added: a fact that was replaced before the first listing counts as never "
+    "stored; run without --memfail-reuse-stores to count it"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,24 +218,16 @@ class StoreRun:
             stored = frozenset(conversation.id for segment in segments for conversation in segment)
             is_listed = bool(asks) or is_before or self._is_expected_later(stored)
             # a probe without questions can be skipped if a store is kept for a later probe
-            is_restored = False
-            if asks or is_before or self.job.shelf is None:
-                is_restored = await system.restored(segments, total)
-                if not is_restored:
-                    for n in range(held, len(segments)):
-                        await system.ingest(segments[n], sum(map(len, segments[:n])), total)
-                        self._keep_extracted(system, segments[n], n)
-                elif system.extracts:
-                    text = (
-                        "a restored store cannot say what each conversation added: a fact that was replaced before the first "
-                        "listing counts as never stored; run without --memfail-reuse-stores to count it"
-                    )
-                    self.report.doubts.append(Doubt("restored-additions", text))
-                held = len(segments)
-            elif is_listed:
-                is_listed = await system.restored(segments, total)
-                held = len(segments) if is_listed else held
-            if is_listed:
+            is_needed = bool(asks) or is_before or self.job.shelf is None
+            is_restored = (is_needed or is_listed) and await system.restored(segments, total)
+            if is_needed and is_restored and system.extracts:
+                self.report.doubts.append(Doubt("restored-additions", NO_ADDITIONS))
+            if is_needed and not is_restored:
+                for n in range(held, len(segments)):
+                    await system.ingest(segments[n], sum(map(len, segments[:n])), total)
+                    self._keep_extracted(system, segments[n], n)
+            held = len(segments) if is_needed or is_restored else held
+            if is_listed and (is_needed or is_restored):
                 listing = await system.list_all(segments, is_last=number == last)
                 self._past.append(EarlierListing(listing, stored))
                 if any(needs_additions(ask.question) for ask in asks):

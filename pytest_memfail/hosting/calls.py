@@ -90,7 +90,7 @@ class DaemonPool(Executor):
                     future.set_exception(error)
                 else:
                     future.set_result(result)
-            del job, future, call
+            del job, future, call  # an idle thread would keep what they hold alive: a closed system and its memories
             self._idle.release()
 
 

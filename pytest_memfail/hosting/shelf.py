@@ -131,7 +131,7 @@ class Shelf:
         }
         (made / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
         place = self.place(key)
-        if self._replaces and place.is_dir():
+        if self._replaces and place.is_dir():  # renamed first: no other process may find half a store
             shutil.rmtree(place.rename(self.folder / f"{MAKING}{uuid.uuid4().hex}"), ignore_errors=True)
         try:
             made.rename(place)

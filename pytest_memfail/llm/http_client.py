@@ -44,6 +44,7 @@ def http_client(host: str) -> Any:
                 request = following
             raise RequestError(f"{host} redirected {MAX_REDIRECTS} times in a row; check OPENAI_BASE_URL")
 
+    # the SDK would ask for compressed replies, whose size shows only when they are unpacked
     return GuardedClient(headers={"Accept-Encoding": "identity"})
 
 

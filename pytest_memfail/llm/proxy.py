@@ -172,7 +172,7 @@ class Proxy:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    block_on_close = False
+    block_on_close = False  # a thread may wait for the endpoint for minutes
     request_queue_size = 128
     proxy: Proxy
 
@@ -203,7 +203,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
-    wbufsize = -1
+    wbufsize = -1  # head and body of a response go out together
     disable_nagle_algorithm = True
     timeout = 600
     _is_listening = False

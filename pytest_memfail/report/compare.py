@@ -15,9 +15,9 @@ from pytest_memfail.results import Flips, OverSeeds, Row, SeedMean, Shift, SideB
 
 PER_MEMORY: Final = "tokens per memory"
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
-    "facts held %": lambda row: percent(row.facts_held),
-    "tokens shown": lambda row: amount(row.shown_tokens, exact=not row.approximate),
-    "% of the store": lambda row: amount(row.shown_share, 100),
+    "facts held %": lambda row: percent(row.tally.facts_held),
+    "tokens shown": lambda row: amount(row.tally.shown_tokens, exact=not row.approximate),
+    "% of the store": lambda row: amount(row.tally.shown_share, 100),
     "abstention %": lambda row: "-" if row.abstention is None else percent(row.abstention),
     PER_MEMORY: lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
 }
@@ -50,7 +50,7 @@ def comparison(found: SideBySide) -> Iterator[str]:
     for row in found.rows:
         shares = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
         name = at_k(row.task, row.k)
-        yield f"{'' if name == before else name:<{wide}}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{shares}"
+        yield f"{'' if name == before else name:<{wide}}{letters[row.record]:<2}{row.tally.n:>5} {percent(row.success):<16}{shares}"
         before = name
     for title, cell in BESIDE.items():
         of_stores = title == PER_MEMORY  # the same at every k

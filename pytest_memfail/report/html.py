@@ -211,7 +211,7 @@ def _beside(found: SideBySide) -> list[Table]:
         [
             at_k(row.task, row.k),
             found.labels[row.record],
-            str(row.n),
+            str(row.tally.n),
             percent(row.success),
             *(percent(row.failures[name], 0) for name in failures),
             *(cell(row) for cell in BESIDE.values()),

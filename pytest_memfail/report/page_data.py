@@ -35,7 +35,7 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         _pair(records, questions)
         data["start"] = {"change": "worse"} if any(question.get("c") == "worse" for question in questions) else {}
     text = json.dumps(_readable(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # a lone surrogate is no UTF-8, and browsers have crashed over one
+    # a lone surrogate is no UTF-8, and browsers have crashed over one; without a time, the same run makes the same page
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode("ascii")
 
 

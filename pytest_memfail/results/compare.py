@@ -150,26 +150,25 @@ def _verdicts(pairs: Sequence[Pair]) -> tuple[Paired, ...]:
 class Row:
     """A task in one record, at one k if there are several."""
 
-    task: str
+    tally: Tally
     k: int | None
     """None if the task was asked at a single k in all records."""
     record: int
-    n: int
     success: Rate
     """Correct answers; without a test-taker, questions whose memory held."""
     failures: dict[str, Rate]
     """The rate of each failure among the decided questions; without a test-taker questions that must not use their facts count too."""
     tokens: float | None
     """Tokens per memory."""
-    facts_held: Rate
-    shown_tokens: float | None
-    """Tokens shown per question."""
-    shown_share: float | None
-    """The mean share of its store, by tokens, that a question was shown."""
     abstention: Rate | None
     """The abstention rate of questions that must not use their facts; None if there are none, or no answer was judged."""
     approximate: bool = False
     """Whether the tokens were counted approximately."""
+
+    @property
+    def task(self) -> str:
+        """Return the name of the task, or of all."""
+        return self.tally.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,16 +279,12 @@ def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: s
     stores = [figures for figures in summary.stores if tally.name in (figures.task, TOTAL)]
     tokens, memories = [figures.tokens for figures in stores], sum(figures.memories for figures in stores)
     return Row(
-        tally.name,
+        tally,
         k,
         record,
-        tally.n,
         rate,
         {name: wilson(tally.verdicts[name], n) for name in FAILURES[: 3 + answered]},  # the last is that of answers
         None if not memories or None in tokens else sum(t for t in tokens if t is not None) / memories,
-        tally.facts_held,
-        tally.shown_tokens,
-        tally.shown_share,
         tally.abstention if answered and tally.abstention.n else None,
         summary.approximate is not None,
     )

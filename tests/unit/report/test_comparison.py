@@ -86,7 +86,7 @@ def by_k(folder, name, times, tasks=("t",)):
 
 def test_each_k_of_a_task_counts_its_questions_once(tmp_path):
     found = side_by_side(load(by_k(tmp_path, "a.jsonl", 1), by_k(tmp_path, "b.jsonl", 2)))
-    assert [(row.task, row.k, row.record, row.n, row.success) for row in found.rows] == [
+    assert [(row.task, row.k, row.record, row.tally.n, row.success) for row in found.rows] == [
         ("t", 5, 0, 4, wilson(1, 4)),
         ("t", 5, 1, 4, wilson(2, 4)),
         ("t", 10, 0, 4, wilson(2, 4)),
@@ -98,7 +98,7 @@ def test_each_k_of_a_task_counts_its_questions_once(tmp_path):
 def test_tasks_and_their_total_are_compared_at_each_k(tmp_path, capsys):
     paths = [by_k(tmp_path, name, times, ("one", "two")) for name, times in (("a.jsonl", 1), ("b.jsonl", 2))]
     found = side_by_side(load(*paths))
-    assert {(row.task, row.k): row.n for row in found.rows} == {
+    assert {(row.task, row.k): row.tally.n for row in found.rows} == {
         ("one", 5): 4, ("one", 10): 4, ("two", 5): 4, ("two", 10): 4, ("all", 5): 8, ("all", 10): 8,
     }  # fmt: skip
     assert main(["compare", *map(str, paths)]) == 0
@@ -118,7 +118,7 @@ def test_a_task_of_one_k_is_not_split_by_that_of_others(tmp_path):
     lines = [question(i, "correct", k=k, task="a") for k in (5, 10) for i in range(2)]
     fixed = [question(i, "correct", k=20, task="b") for i in range(2)]
     found = side_by_side(load(write(tmp_path / "a.jsonl", *lines, *fixed, store(), k=[5, 10])))
-    assert [(row.task, row.k, row.n) for row in found.rows] == [
+    assert [(row.task, row.k, row.tally.n) for row in found.rows] == [
         ("a", 5, 2),
         ("a", 10, 2),
         ("b", None, 2),
