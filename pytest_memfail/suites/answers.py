@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, QuestionRecord, Score
@@ -30,6 +31,7 @@ def known_anyway(questions: Sequence[QuestionRecord]) -> Score:
     return Score(float(sum(q.credited is True and q.memory_held is False for q in graded)), len(graded))
 
 
+@lru_cache(maxsize=65536)  # an interval of a measure reads each reply thousands of times
 def answer_in(reply: str) -> str:
     """Return the answer in a reply: the text after its last "Answer:", or the whole reply.
 

@@ -51,7 +51,7 @@ def token_f1(answer: str, gold: str) -> float:
     return f1(shared / said.total(), shared / wanted.total()) if shared else 0.0
 
 
-@lru_cache(maxsize=65536)  # comparing runs draws the same questions thousands of times
+@lru_cache(maxsize=65536)  # as for `answer_in`
 def published_f1(part: str, answer: str, gold: str) -> float:
     """Return the F1 of a category as its authors compute it.
 
