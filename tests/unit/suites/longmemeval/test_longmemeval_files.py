@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from questions import SESSIONS, question, write
 
-from pytest_memfail.core import RowError, SuiteRequest, UnknownNameError, UsageError
+from pytest_memfail.core import Memory, RowError, SuiteRequest, UnknownNameError, UsageError, has_moment
 from pytest_memfail.suites.longmemeval import SUITE, shipped_questions
 from pytest_memfail.suites.longmemeval.files import TYPES
-from pytest_memfail.suites.turns import speaker_of
+from pytest_memfail.suites.turns import find_needed, speaker_of
 
 ORACLE = Path(__file__).parents[5] / "shared" / "data" / "longmemeval"
 needs_oracle = pytest.mark.skipif(not ORACLE.is_dir(), reason=f"the oracle file is not in {ORACLE}")
@@ -330,3 +330,27 @@ def test_the_oracle_file_has_the_published_counts():
     assert "nothing of them is a fact: 45 (" in said
     assert "these are no facts: 9 (" in said
     assert "error" not in said
+
+
+@needs_oracle
+def test_a_verbatim_store_of_the_oracle_file_holds_every_turn_and_loses_only_dates():
+    task = load(ORACLE)
+    lost = set()
+    for store in task.stores:
+        said = [message for each in store.read_conversations() for message in each.messages]
+        texts = [message.content for message in said]
+        for asked in store.questions:
+            for fact in map(task.evidence.__getitem__, asked.evidence):
+                found = find_needed(fact, texts)
+                assert found.faithful, fact.id
+                assert not find_needed(fact, []).present
+                if (moment := fact.claim.moment) is not None:
+                    held = [said[at] for at in found.entries]
+                    assert has_moment(
+                        moment, [Memory(one.content, timestamp=one.timestamp.isoformat()) for one in held]
+                    )
+                    for stamp in ("2031-01-01", (held[0].timestamp + timedelta(days=1)).isoformat()):
+                        if not has_moment(moment, [Memory(one.content, timestamp=stamp) for one in held]):
+                            lost.add((stamp == "2031-01-01", asked.id))
+    # the turns of 15 of the 127 questions about time name each date themselves
+    assert [sum(is_now is one for is_now, _ in lost) for one in (True, False)] == [112, 112]
