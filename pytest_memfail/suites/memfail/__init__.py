@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import OURS, Plants, Source, Suite, SuiteRequest, Task, UsageError
-from pytest_memfail.suites.memfail.design import OPTION_WORDS
-from pytest_memfail.suites.memfail.faults import faults
+from pytest_memfail.core import OURS, Plants, Source, Suite, SuiteFault, SuiteRequest, Task, UsageError
 from pytest_memfail.suites.memfail.files import files_of_memfail
 from pytest_memfail.suites.memfail.kinds import ANSWERS, KINDS
 from pytest_memfail.suites.memfail.plan import MEMFAIL_TASKS, TASK_NAMES, TASKS, task_of_row, task_of_rows
@@ -20,7 +19,6 @@ __all__ = [
     "LETTERS",
     "MEMFAIL_TASKS",
     "MODELS",
-    "OPTION_WORDS",
     "SUITE",
     "TASK_NAMES",
     "task_of_row",
@@ -48,6 +46,13 @@ def load(request: SuiteRequest) -> list[Task]:
         for name in wanted
         if name in files
     ]
+
+
+def faults(folder: Path) -> Iterable[SuiteFault]:
+    """Return what `memfail validate` says of the rows in a folder; a run needs none of these checks."""
+    from pytest_memfail.suites.memfail.faults import faults as found
+
+    return found(folder)
 
 
 def recipes() -> Mapping[str, Any]:
