@@ -7,7 +7,7 @@ import pkgutil
 
 import jinja2  # noqa: F401
 import numpy as np  # noqa: F401
-import openai  # noqa: F401
+import openai
 import pytest
 import tiktoken  # noqa: F401
 
@@ -17,6 +17,8 @@ from plugin.project import Project
 # pytester forgets what a run inside this process imported: this stays, so that not every test imports it again
 for found in pkgutil.walk_packages(pytest_memfail.__path__, f"{pytest_memfail.__name__}."):
     importlib.import_module(found.name)
+# a client loads its transport: a second copy of that would raise errors that the first copy's client does not know
+openai.AsyncOpenAI(api_key="none", base_url="http://127.0.0.1")
 
 
 @pytest.fixture
