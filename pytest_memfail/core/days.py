@@ -42,7 +42,7 @@ _NUMBERED_MONTH: Final = re.compile(rf"(?<!\d){_YEAR}-(?P<number>[01]\d)(?![-\d]
 _YEAR_ALONE: Final = re.compile(rf"(?<![\d/.-]){_YEAR}(?![\d/-])")
 _WEEK: Final = re.compile(r"\bweek (?:of|beginning|starting|ending)\b", re.I)
 _WEEK_NUMBER: Final = re.compile(r"\b(?:(?P<year>\d{4})-)?w(?:eek )?(?P<week>\d\d?)\b", re.I)
-_COUNT: Final = rf"(?P<count>\d{1, 4}|an?|a couple of|{'|'.join(list(NUMBER_WORDS)[1:21])})"
+_COUNT: Final = rf"(?P<count>\d{{1,4}}|an?|a couple of|{'|'.join(list(NUMBER_WORDS)[1:21])})"
 _AGO: Final = re.compile(rf"\b{_COUNT} (?P<unit>day|week|month|year)s? (?P<way>ago|from now|from today)\b", re.I)
 _NEXT: Final = re.compile(
     rf"\b(?P<which>last|past|this past|previous|this|next|coming|on)\s+"

@@ -76,6 +76,8 @@ def test_a_timestamp_gives_the_day(stamp, is_kept):
         ("I sold it last night.", "sold it on May 7", "sold it last night"),
         ("We leave tomorrow.", "leaves on 2023-05-09", "leaves tomorrow"),
         ("I sold it three days ago.", "sold it on May 5th", "sold it on May 6th"),
+        ("I sold it 3 days ago.", "sold it on May 5th", "sold it on May 6th"),
+        ("We met 12 weeks ago.", "met in the week of February 13", "met in March"),
         ("I sold it two weeks ago.", "sold it in the week of April 24", "sold it in March"),
         ("I moved last month.", "moved in April 2023", "moved in May 2023"),
         ("I moved last year.", "moved in 2022", "moved in 2023"),
