@@ -7,6 +7,7 @@ from .claim import (
     PartRole as PartRole,
 )
 from .days import (
+    MONTHS as MONTHS,
     Days as Days,
     Moment as Moment,
     has_moment as has_moment,

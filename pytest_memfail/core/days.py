@@ -15,6 +15,7 @@ from pytest_memfail.core.times import moment_of
 from pytest_memfail.texts import NUMBER_WORDS
 
 MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+"""The first three letters of each month, in order."""
 WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
 _MONTH: Final = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"

@@ -10,6 +10,7 @@ from typing import Final
 from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, QuestionRecord, Score
 
 NO_ANSWER: Final = "needs a model that answers"
+NO_JUDGE: Final = "needs models that answer and judge"
 _ANSWER: Final = re.compile(r"^[\s*_#>-]*answer[*_]*\s*:[*_]*", re.I | re.M)
 
 

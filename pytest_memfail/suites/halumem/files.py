@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pytest_memfail.core import RowError
+from pytest_memfail.core import MONTHS, RowError
 from pytest_memfail.rows import JsonRow, read_json_rows, short
 
 NAME: Final = "halumem"
@@ -26,7 +26,6 @@ QUESTION_TYPES: Final = (
 SOURCES: Final = ("primary", "secondary", "interference", "system")
 DISTRACTOR: Final = "interference"
 """The source of a point that only the assistant says, and the user never confirms."""
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _TIME: Final = re.compile(r"([A-Za-z]{3})[a-z]* (\d\d?), (\d{4}),? (\d\d?):(\d\d):(\d\d)")
 _PERSON: Final = re.compile(r"\bName:\s*([^;\n]+)")
 
@@ -39,7 +38,7 @@ def _time(value: Any) -> Any:
             raise ValueError
         month, *numbers = match.groups()
         day, year, hour, minute, second = map(int, numbers)
-        return datetime(year, _MONTHS.index(month.casefold()) + 1, day, hour, minute, second, tzinfo=timezone.utc)
+        return datetime(year, MONTHS.index(month.casefold()) + 1, day, hour, minute, second, tzinfo=timezone.utc)
     except ValueError:
         raise ValueError(f"got {short(value)}, expected a time such as 'Sep 04, 2025, 21:12:18'") from None
 

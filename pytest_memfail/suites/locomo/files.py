@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from pytest_memfail.core import RowError
+from pytest_memfail.core import MONTHS, RowError
 from pytest_memfail.rows import JsonRow, read_json_rows, short
 
 NAME: Final = "locomo"
@@ -23,7 +23,6 @@ ADVERSARIAL: Final = 5
 _TURN: Final = re.compile(r"D:?(\d+):0*(\d+)")
 _SESSION: Final = re.compile(r"session_(\d+)(_date_time)?")
 _TIME: Final = re.compile(r"(\d\d?):(\d\d) ?([ap])\.?m\.?,? on (\d\d?) ([a-z]{3})[a-z]*,? (\d{4})", re.I)
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _CORRECTED: Final = re.compile(r"locomo_(\d+)_qa(\d+)")
 
 
@@ -37,7 +36,7 @@ def _time(value: Any) -> Any:
         if not 1 <= int(hour) <= 12:
             raise ValueError
         in_day = int(hour) % 12 + (12 if half.lower() == "p" else 0)
-        return datetime(int(year), _MONTHS.index(month.lower()) + 1, int(day), in_day, int(minute), tzinfo=timezone.utc)
+        return datetime(int(year), MONTHS.index(month.lower()) + 1, int(day), in_day, int(minute), tzinfo=timezone.utc)
     except ValueError:
         raise ValueError(f"got {short(value)}, expected a time such as '1:56 pm on 8 May, 2023'") from None
 

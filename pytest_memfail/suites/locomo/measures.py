@@ -12,12 +12,11 @@ from typing import Any, Final
 
 from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score
 from pytest_memfail.grading import f1
-from pytest_memfail.suites.answers import NO_ANSWER, answer_in, known_anyway
+from pytest_memfail.suites.answers import NO_ANSWER, NO_JUDGE, answer_in, known_anyway
 from pytest_memfail.suites.locomo.files import ADVERSARIAL, CATEGORIES
 from pytest_memfail.suites.locomo.kinds import LENIENT, STRICT
 from pytest_memfail.suites.turns import share_shown
 
-NO_JUDGE: Final = "needs models that answer and judge"
 NO_STEMS: Final = "needs nltk: pip install 'pytest-memfail[locomo]'"
 UNKNOWN: Final = ("no information available", "not mentioned")
 """What an answer to what was never said must contain, by the published code."""

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score
-from pytest_memfail.suites.answers import NO_ANSWER, is_right, known_anyway
+from pytest_memfail.suites.answers import NO_ANSWER, NO_JUDGE, is_right, known_anyway
 from pytest_memfail.suites.longmemeval.files import TYPES
 from pytest_memfail.suites.longmemeval.kinds import is_abstention
 from pytest_memfail.suites.turns import Recall, Unit, recall
 
-NO_JUDGE: Final = "needs models that answer and judge"
 Choose = Callable[[QuestionRecord], bool]
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score
-from pytest_memfail.suites.answers import NO_ANSWER, is_right, known_anyway
+from pytest_memfail.suites.answers import NO_ANSWER, NO_JUDGE, is_right, known_anyway
 from pytest_memfail.suites.mab.files import SIZES
 
-NO_JUDGE: Final = "needs models that answer and judge"
 NO_QUESTION: Final = "no question of"
 CLASSES: Final = ("banking77", "clinic150", "nlu", "trec_coarse", "trec_fine")
 CATEGORIES: Final[dict[str, tuple[str, ...]]] = {
