@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from pytest_memfail.core import MONTHS, RowError
+from pytest_memfail.core import MONTHS, RowError, counted
 from pytest_memfail.rows import JsonRow, read_json_rows, short
 
 NAME: Final = "locomo"
@@ -207,7 +207,7 @@ class Errata:
     def note(self) -> str:
         """Return what becomes of the questions, for the heading of a run; empty without corrections."""
         how = "corrected" if self.use == "correct" else "left out"
-        return f"{len(self.by_place)} questions {how}, by {Path(self.path).name}" if self.path else ""
+        return f"{counted(len(self.by_place), 'question')} {how}, by {Path(self.path).name}" if self.path else ""
 
     def hashed(self, sha: str) -> str:
         """Return the SHA-256 of the rows, or of the rows and the corrections."""

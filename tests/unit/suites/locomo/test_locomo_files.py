@@ -231,7 +231,7 @@ def test_audited_errors_are_corrected_or_excluded(tmp_path):
     assert corrected.questions[0].gold == ("the day before 8 May",)
     assert [name.partition(".")[2] for name in corrected.questions[0].evidence] == ["s02-t01-assistant"]
     assert corrected.questions[1:] == original.questions[1:]
-    assert corrected.note == "1 questions corrected, by errors.json"
+    assert corrected.note == "1 question corrected, by errors.json"
     excluded = task(tmp_path, errata=path, errors="exclude")
     assert [q.id for q in excluded.questions] == [q.id for q in original.questions[1:]]
     assert len({original.data_hash, corrected.data_hash, excluded.data_hash}) == 3
