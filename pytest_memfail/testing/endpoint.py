@@ -262,7 +262,9 @@ class LocalEndpoint:
                 await reader.read(1)  # returns when the client gives up
                 raise _Dropped
             content = self._completion(request, body, fault)
-            await asyncio.sleep(end - time.monotonic())
+            # without a wait the reply is sent at once: a slow `answer` then serves one call after the other, as one slot does
+            if (left := end - time.monotonic()) > 0:
+                await asyncio.sleep(left)
             if fault is not None and fault.kind == "endless":
                 await self._send_for_ever()
             if fault is not None and fault.kind == "drop":

@@ -147,11 +147,11 @@ def test_the_wait_grows_only_if_the_user_did_not_set_it() -> None:
 
 def test_a_server_with_one_slot_answers_all_although_the_last_waits_for_long() -> None:
     def answer(_: dict[str, Any]) -> Any:  # the endpoint answers one call at a time
-        time.sleep(0.9)
+        time.sleep(0.6)
         return GOOD
 
     with LocalEndpoint(answer=answer) as endpoint:
-        asker = Asker(endpoint, timeout_seconds=3.5, max_retries=0)
+        asker = Asker(endpoint, timeout_seconds=2.0, max_retries=0)
         replies = run(asker, lambda: asker.ask_all(5))
     assert all(isinstance(reply, Completion) for reply in replies), replies
     assert endpoint.calls == 5
