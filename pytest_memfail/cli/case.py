@@ -138,10 +138,7 @@ def _of_question(
         conversations, notes = _kept(stored, evidence, question, options.conversations)
         homes = {c.id: at for at, c in enumerate(conversations, 1)}
         places = {name: homes[fact.conversation_id] for name, fact in evidence.items()}
-        texts = [
-            written(c.timestamp and c.timestamp.date(), ((m.role, m.content) for m in c.messages))
-            for c in conversations
-        ]
+        texts = [written(c.timestamp, ((m.role, m.content) for m in c.messages)) for c in conversations]
     except (UsageError, KeyError) as error:
         why = one_line(error if isinstance(error, UsageError) else f"they lack {error}")
         lacks = "so the case has only what the record contains and may not fail in the same way"

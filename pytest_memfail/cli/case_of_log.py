@@ -6,10 +6,10 @@ import argparse
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError, counted, one_line
+from pytest_memfail.core import MORNING, UsageError, counted, one_line
 from pytest_memfail.rows import Chat, Chats, Turn, read_chats
 from pytest_memfail.texts import fold, word_set
 
@@ -61,8 +61,9 @@ def case_of_log(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]
     return case, [f"question: {one_line(question, 100)}", f"evidence: turn {home}", *_notes(log, after)]
 
 
-def written(day: date | None, messages: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Return a conversation as a case has it."""
+def written(start: date | None, messages: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return a conversation as a case has it: with its time, or only the day if it began at the time that a day stands for."""
+    day = start.date() if isinstance(start, datetime) and start.timetz() == MORNING else start
     dated = {} if day is None else {"date": day}
     return {**dated, "messages": [{role: text} for role, text in messages]}
 

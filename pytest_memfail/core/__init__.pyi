@@ -8,6 +8,7 @@ from .claim import (
 )
 from .days import (
     MONTHS as MONTHS,
+    MORNING as MORNING,
     Days as Days,
     Moment as Moment,
     has_moment as has_moment,

@@ -6,7 +6,7 @@ import re
 from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, time, timedelta, timezone
 from functools import lru_cache
 from typing import Final
 
@@ -14,6 +14,8 @@ from pytest_memfail.core.model import Memory
 from pytest_memfail.core.times import moment_of
 from pytest_memfail.texts import NUMBER_WORDS
 
+MORNING: Final = time(9, tzinfo=timezone.utc)
+"""The time of day of what has only a day."""
 MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 """The first three letters of each month, in order."""
 WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()

@@ -6,6 +6,8 @@ from typing import Final
 
 from pytest_memfail.core import AnswerKind, Kind, Staged
 
+NEVER_SAID: Final = "never_said"
+"""The kind of a question whose right answer is that it is not known."""
 UNSAID: Final = 'What "said" does not state is not missing.'
 _STATE_SHOWN: Final = """\
 these entries tell the current state, and, where they also hold a replaced one, what marks that as past."""
@@ -69,3 +71,12 @@ item, the category alone does not. List the items not covered as missing.""",
     "multiple_choice": _OPEN,
     "open": _OPEN,
 }
+OWN_ANSWERS: Final[dict[str, AnswerKind]] = {
+    NEVER_SAID: AnswerKind(
+        right="""\
+what is asked was never said or no longer holds, and the reply says that it is not known, whatever else it tells; the gold \
+answer may say why. A reply that gives an answer, even a guess, is wrong.""",
+        gold=("gold",),
+    ),
+}
+"""Kinds of answers that only a user's own cases have."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ import yaml
 from whole_runs import run_pytest_in
 
 from pytest_memfail.cli import main
+from pytest_memfail.cli.case_of_log import written
 from pytest_memfail.results import load_record
+from pytest_memfail.suites import read_custom
 
 sys.path.insert(0, str(Path(__file__).parent / "report"))
 from recorded_runs import verdicts
@@ -243,3 +246,20 @@ def test_a_wrong_log_is_one_line(tmp_path, monkeypatch, capsys, text, words, say
     assert says in err
     assert err.count("\n") == 1
     assert list(tmp_path.glob("*.yaml")) == []
+
+
+def test_a_case_keeps_the_time_of_day(tmp_path):
+    starts = [datetime(2026, 3, 1, 14, 30, tzinfo=timezone.utc), datetime(2026, 3, 2, 9, tzinfo=timezone.utc), None]
+    text = yaml.safe_dump(
+        {
+            "conversations": [written(start, [("user", "I am Ada.")]) for start in starts],
+            "question": "Who am I?",
+            "answer": "Ada",
+            "expected": [],
+        }
+    )
+    assert "2026-03-02 09" not in text
+    path = tmp_path / "a.memfail.yaml"
+    path.write_text(text)
+    (store,) = read_custom([path], tmp_path).stores
+    assert [conversation.timestamp for conversation in store.read_conversations()] == starts

@@ -9,11 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from pytest_memfail.core import (
+    MORNING,
     NOT_RETRIEVED,
     NOT_STORED,
     SUMMARY_ERROR,
@@ -59,7 +60,6 @@ this form: {"selected_choice": "A, B, C, D or E"}"""
 """The counterpart of the instruction in the published harness's queries (paper, D.2), in our own words. Ranking by
 words or by meaning is distracted by it."""
 USER = "the user"
-MORNING = time(9, tzinfo=timezone.utc)
 
 
 def paper_rows(n: int, seed: int) -> tuple[list[int], random.Random]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.core import Folders, Source, Suite, SuiteRequest, Task
-from pytest_memfail.suites.kinds import ANSWERS, KINDS
+from pytest_memfail.suites.kinds import ANSWERS, KINDS, OWN_ANSWERS
 from pytest_memfail.suites.own.faults import faults
 from pytest_memfail.suites.own.files import CUSTOM, find_custom, needed_files, read_custom
 from pytest_memfail.suites.own.haystacks import SUITES, HaystackFinder
@@ -35,7 +35,7 @@ SUITE: Final = Suite(
     source=Source(url="", licence="the user's own", files={}),
     load=load,
     kinds=KINDS,
-    answers=ANSWERS,
+    answers={**ANSWERS, **OWN_ANSWERS},
     limits="questions",
     stands_alone=False,
     haystacks=SUITES,

@@ -4,13 +4,13 @@
 id: lost-allergy                      # optional; defaults to the file name
 conversations:                        # in the order they are stored
   - I'm allergic to penicillin.       # one user message, or
-  - date: 2026-03-02                  # optional
+  - date: 2026-03-02 14:30            # optional: a day (then 9:00) or a time; UTC unless it names a zone
     messages:
       - user: We moved to Lisbon in May.
       - assistant: Noted!
 question: Which antibiotic must I not be given?
 answer: penicillin                    # the right answer, for a model as judge
-expected:                             # what must be stored, kept and retrieved
+expected:                             # what must be stored, kept and retrieved; [] if the answer is that it was never said
   - fact: The user is allergic to penicillin.
     conversation: 1                   # 1-based; optional with a single conversation
     details: [[allergic, allergy], [penicillin]]   # what must survive; each a list of acceptable wordings
@@ -31,15 +31,11 @@ import hashlib
 import itertools
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import (
-    date as Date,  # noqa: N812 - a type
-    datetime,
-    time,
-    timedelta,
-    timezone,
-)
+from datetime import date, datetime, timedelta, timezone
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
@@ -49,6 +45,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from pytest_memfail.core import (
     MAX_K,
+    MORNING,
     NOT_RETRIEVED,
     NOT_STORED,
     SUMMARY_ERROR,
@@ -80,6 +77,7 @@ from pytest_memfail.rows import (
     short,
     slug,
 )
+from pytest_memfail.suites.kinds import NEVER_SAID
 from pytest_memfail.suites.own.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.places import better_said, elsewhere
 from pytest_memfail.texts import content
@@ -91,7 +89,7 @@ CUSTOM: Final = "custom"
 SUFFIX: Final = ".memfail.yaml"
 SKIPPED: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
 """Folders that pytest does not search for tests by default."""
-MORNING: Final = time(9, tzinfo=timezone.utc)
+DAY_CHARACTERS: Final = len("2026-03-01")
 
 
 def _wordings(value: object) -> object:
@@ -99,6 +97,22 @@ def _wordings(value: object) -> object:
 
 
 Wordings = Annotated[list[Text], BeforeValidator(_wordings), Field(min_length=1)]
+
+
+def _moment(value: object) -> datetime:
+    """Return the time that a date names: of a day 9:00, of a time without a zone that in UTC."""
+    if isinstance(value, str):
+        text = re.sub(r"[Zz]$", "+00:00", value.strip())  # Python 3.10 reads no Z
+        with suppress(ValueError):
+            value = date.fromisoformat(text) if len(text) <= DAY_CHARACTERS else datetime.fromisoformat(text)
+    if isinstance(value, datetime):
+        return value if value.tzinfo is not None else value.replace(tzinfo=timezone.utc)
+    if isinstance(value, date):
+        return datetime.combine(value, MORNING)
+    raise ValueError("a day or a time, such as 2026-03-01 or 2026-03-01 14:30")
+
+
+When = Annotated[datetime, BeforeValidator(_moment, json_schema_input_type=str)]
 
 
 def _plain_id(value: str) -> str:
@@ -112,7 +126,7 @@ class CaseConversation(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    date: Date | None = None
+    date: When | None = None
     messages: Annotated[list[dict[Role, Text]], Field(min_length=1)]
 
     @model_validator(mode="before")
@@ -126,17 +140,15 @@ class CaseConversation(BaseModel):
         for message in self.messages:
             if len(message) != 1:
                 raise ValueError(f"messages: got {sorted(message)} in one message, expected one role with its text")
-        if self.date is not None and _minutes_left(self.date) < len(self.messages):
-            raise ValueError(
-                f"date: got {self.date} for {len(self.messages)} messages one minute apart from 9:00, expected a date on which "
-                "the last message is before the year 10000"
-            )
+        if self.date is not None:
+            try:  # a system may convert each time to UTC
+                _ = [(self.date + timedelta(minutes=at)).astimezone(timezone.utc) for at in (0, len(self.messages) - 1)]
+            except OverflowError:
+                raise ValueError(
+                    f"date: got {self.date:%Y-%m-%d} for {len(self.messages)} messages one minute apart from {self.date:%H:%M}, "
+                    "expected a time between the years 1 and 9999 for each"
+                ) from None
         return self
-
-
-def _minutes_left(day: Date) -> int:
-    """Return how many minutes remain between 9:00 on that day and the end of the calendar."""
-    return (datetime.max.replace(tzinfo=timezone.utc) - datetime.combine(day, MORNING)) // timedelta(minutes=1)
 
 
 class ExpectedFact(BaseModel):
@@ -160,7 +172,8 @@ class CustomCase(BaseModel):
     conversations: Annotated[list[CaseConversation], Field(min_length=1)]
     question: Text
     answer: Text
-    expected: Annotated[list[ExpectedFact], Field(min_length=1)]
+    expected: list[ExpectedFact]
+    """Empty: it was never said, and the right answer is that it is not known."""
     user: Text | None = None
     k: Annotated[int, Field(ge=1, le=MAX_K)] | None = None
     haystack: Text | None = None
@@ -287,11 +300,17 @@ def _stores_of(
 
 
 def misplaced(path: Path) -> Iterator[RowError]:
-    """Yield the facts of a file's cases that the conversation which they name does not state.
+    """Yield the dates of a file's cases that are not in order, and the facts that the conversation which they name does not state.
 
     Raises `RowError` for the first fault.
     """
     for node, case in _cases(path, _content(path)):
+        dated = [(at, one.date) for at, one in enumerate(case.conversations) if one.date is not None]
+        for (_, before), (at, after) in itertools.pairwise(dated):
+            if after < before:
+                place = ["conversations", at, "date"]
+                problem = f"got {after}, before the {before} of an earlier conversation; they are stored in the order of the file"
+                yield RowError(str(path), _line_of(node, place), ".".join(map(str, place)), problem)
         texts = [
             (str(number), "\n".join(text for message in conversation.messages for text in message.values()))
             for number, conversation in enumerate(case.conversations, 1)
@@ -450,7 +469,7 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         query=case.question,
         gold=(case.answer,),
         evidence=tuple(facts),
-        kind="open",
+        kind="open" if facts else NEVER_SAID,
         k=case.k,
         file=str(path),
         line=line,
@@ -506,8 +525,7 @@ def _in_haystack(
 
 
 def _conversation(written: CaseConversation, conversation_id: str) -> Conversation:
-    start = None if written.date is None else datetime.combine(written.date, MORNING)
-    messages = []
+    start, messages = written.date, []
     for i, message in enumerate(written.messages):
         ((role, content),) = message.items()
         messages.append(Message(role, content, None if start is None else start + timedelta(minutes=i)))

@@ -12,6 +12,7 @@ from row_files import folder
 from pytest_memfail.core import Folders, Ingest, RowError
 from pytest_memfail.suites import HaystackFinder, read_custom, validate
 from pytest_memfail.suites.load import sample
+from pytest_memfail.suites.own import SUITE
 
 CASE = """\
 conversations:
@@ -196,6 +197,57 @@ def test_k_beyond_any_store(tmp_path):
     assert "expected: input should be less than or equal to 1000000" in error.problem
 
 
+@pytest.mark.parametrize(
+    ("date", "time"),
+    [
+        ("2026-03-02", "2026-03-02T09:00:00+00:00"),
+        ("'2026-03-02'", "2026-03-02T09:00:00+00:00"),
+        ("2026-03-02 14:30", "2026-03-02T14:30:00+00:00"),
+        ("2026-03-02 14:30:15", "2026-03-02T14:30:15+00:00"),
+        ("2026-03-02T14:30Z", "2026-03-02T14:30:00+00:00"),
+        ("2026-03-02T14:30:00+05:30", "2026-03-02T14:30:00+05:30"),
+        ("2026-03-02 14:30-08:00", "2026-03-02T14:30:00-08:00"),
+    ],
+)
+def test_a_date_may_have_a_time(tmp_path, date, time):
+    (store,) = read(tmp_path, CASE.replace("date: 2026-03-02", f"date: {date}")).stores
+    second = store.read_conversations()[1]
+    assert second.timestamp.isoformat() == second.messages[0].timestamp.isoformat() == time
+    assert (second.messages[1].timestamp - second.timestamp).total_seconds() == 60
+
+
+@pytest.mark.parametrize("date", ["20260302", "14:30", "2026-03-02 25:00", "2026-03-02 14:30 CET", "true"])
+def test_a_time_that_cannot_be_read(tmp_path, date):
+    error = fault_in(tmp_path, CASE.replace("date: 2026-03-02", f"date: {date}"))
+    assert (error.field, error.line) == ("conversations.1.date", 3)
+    assert "expected: a day or a time, such as 2026-03-01 or 2026-03-01 14:30" in error.problem
+
+
+@pytest.mark.parametrize("date", ["9999-12-31 20:00-08:00", "0001-01-01 03:00+08:00"])
+def test_a_time_that_utc_has_not(tmp_path, date):
+    assert "between the years 1 and 9999" in fault_in(tmp_path, CASE.replace("2026-03-02", date)).problem
+
+
+def test_dates_out_of_order_are_a_warning(tmp_path):
+    first = "  - {date: '2026-03-02 08:30DAY', messages: [user: I'm allergic to penicillin.]}"
+    what = "a.memfail.yaml:3: warning: conversations.1.date: got 2026-03-02 09:00:00+00:00, before the 2026-03-02 08:30:00-02:00"
+    for zone, said in (("-02:00", 1), ("", 0)):
+        text = CASE.replace("  - I'm allergic to penicillin.", first.replace("DAY", zone))
+        (tmp_path / "a.memfail.yaml").write_text(text, encoding="utf-8")
+        found = [str(fault) for fault in validate(tmp_path) if "date" in fault.place]
+        assert len(found) == said
+        assert all(what in line for line in found)
+
+
+def test_a_question_about_what_was_never_said(tmp_path):
+    head, _, tail = CASE.partition("expected:")
+    task = read(tmp_path, head + "expected: []\n" + tail[tail.index("k:") :])
+    (question,) = task.questions
+    assert (question.kind, question.evidence, task.evidence) == ("never_said", (), {})
+    assert SUITE.answers[question.kind].grade is None  # only a model can decide
+    assert fault_in(tmp_path, head).field == "expected"
+
+
 def test_a_date_that_does_not_exist(tmp_path):
     assert "day is out of range" in fault_in(tmp_path, CASE.replace("2026-03-02", "2026-02-30")).problem
 
@@ -208,7 +260,9 @@ def test_more_messages_than_the_calendar_has_minutes(tmp_path):
 
     error = fault_in(tmp_path, last_day(1000))
     assert (error.field, error.line) == ("conversations.1.date", 3)
-    assert error.problem.startswith("got 9999-12-31 for 1000 messages one minute apart from 9:00, expected a date")
+    assert error.problem.startswith(
+        "got 9999-12-31 for 1000 messages one minute apart from 09:00, expected a time between"
+    )
     assert read(tmp_path, last_day(800)) is not None
 
 
