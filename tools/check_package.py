@@ -19,7 +19,7 @@ NOT_IN_WHEEL = ("datasets/calibration/train.jsonl",)
 CASES = ROWS + "calibration/"
 MOST_OF_CASES = 1_500_000
 """The most compressed bytes of labelled cases in a wheel."""
-NOT_IN_SDIST = (".gitignore", ".pre-commit-config.yaml")
+NOT_IN_SDIST = (".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml")
 
 
 def main(paths: Iterable[str]) -> int:

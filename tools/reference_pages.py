@@ -12,10 +12,12 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from pytest_memfail.cli import _parsers
 from pytest_memfail.options import OPTIONS
 from pytest_memfail.plugin import hookspecs
+from pytest_memfail.suites.own import case_schema
 from pytest_memfail.systems import yaml_schema
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -87,9 +89,8 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
 }
 
 
-def schema_text() -> str:
-    """Return the JSON schema of the YAML files that describe a memory."""
-    return json.dumps(yaml_schema(), indent=2) + "\n"
+SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {"memory.schema.json": yaml_schema, "case.schema.json": case_schema}
+"""The JSON schemas of the YAML files that users write."""
 
 
 def written(text: str) -> str:
@@ -103,4 +104,5 @@ if __name__ == "__main__":
         if (after := written(before)) != before:
             page.write_text(after, encoding="utf-8")
             print(f"{page.name}: written")
-    (DOCS / "memory.schema.json").write_text(schema_text(), encoding="utf-8")
+    for name, schema in SCHEMAS.items():
+        (DOCS / name).write_text(json.dumps(schema(), indent=2) + "\n", encoding="utf-8")

@@ -26,6 +26,8 @@ OUTSIDE = {
 FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\|.*$", re.MULTILINE)
 INLINE = re.compile(r"`[^`\n]+`")
+BADGES = re.compile(r"^(?:\[!\[[^\]]*\]\(https://[^)]*\)\]\([^)]*\) ?)+\n+", re.MULTILINE)
+"""Pictures of other sites, which the site does not load."""
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
@@ -53,7 +55,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
 
 def site_text(markdown: str, page: str) -> str:
     """Return the text of a page for the site, with adapted links."""
-    parts = FENCE.split(markdown)
+    parts = FENCE.split(BADGES.sub("", markdown))
     parts[::2] = [ROW.sub(_row, LINK.sub(lambda m: _link(m, page), part)) for part in parts[::2]]
     return "".join(parts)
 

@@ -61,6 +61,7 @@ def act(project: Path, **given: str) -> tuple[int, str]:
         "PATH": f"{project.parent / 'bin'}:{os.environ['PATH']}",
         "CI": "true",
         "GITHUB_OUTPUT": str(output),
+        "GITHUB_ACTION_PATH": str(REPOSITORY),
     }
     env |= {"COMMENTS": str(project.parent / "comments"), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     env["PYTEST_ADDOPTS"] = "-p no:cacheprovider"
@@ -106,7 +107,7 @@ def test_the_action_gates_and_keeps_one_comment(project: Path) -> None:
     sample = "--memfail-limit=8 --memfail-system-option=keep={}"
     code, printed = act(project, options=sample.format(3))
     assert code == 6, printed  # in CI a gate without its baseline fails closed
-    assert (project.parent / "installed").read_text() == "-m pip install pytest-memfail -e .\n"
+    assert (project.parent / "installed").read_text() == f"-m pip install {REPOSITORY} -e .\n"
     assert "::error::no baseline at memfail-baseline.jsonl: commit memfail-baseline.jsonl of the artefact" in printed
     shutil.copy(project / "memfail-results/memfail-baseline.jsonl", project)
     code, printed = act(project, options=sample.format(3))

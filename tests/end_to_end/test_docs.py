@@ -22,7 +22,7 @@ from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 from pytest_memfail.systems import BUILT_IN, SYSTEMS
 
 REPOSITORY = Path(__file__).parents[2]
-PATTERNS = ("*.md", "docs/*.md", "*/README.md", "examples/**/*.md")
+PATTERNS = ("*.md", "llms.txt", "docs/*.md", "*/README.md", "examples/**/*.md")
 PAGES = sorted({path for pattern in PATTERNS for path in REPOSITORY.glob(pattern)})
 Run = Callable[..., Any]
 
@@ -61,6 +61,16 @@ def test_pages_named_in_messages_exist() -> None:
     named = {name for path in sources for name in re.findall(r"\bdocs/[\w/-]+\.(?:md|css)", text_of(path))}
     assert all((REPOSITORY / name).is_file() for name in named)
     assert named
+
+
+def test_no_page_or_recipe_installs_from_an_index_what_is_on_none() -> None:
+    files = [*PAGES, REPOSITORY / "action.yml", *(REPOSITORY / "examples").rglob("*.yml")]
+    plain = re.compile(
+        r"pip install(?: -\S+)* [\"']?pytest-memfail(?!\[| @ git\+)"
+    )  # an extra installs into what is there
+    assert [str(file.relative_to(REPOSITORY)) for file in files if plain.search(text_of(file))] == []
+    assert plain.search("python -m pip install pytest-memfail -e .")
+    assert plain.search('pip install -q "pytest-memfail"')
 
 
 def test_every_page_is_in_the_index() -> None:

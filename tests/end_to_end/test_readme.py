@@ -34,7 +34,7 @@ def test_every_option_is_on_its_page_and_the_other_way_round() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 180
+    assert len(README.splitlines()) <= 200
 
 
 def test_the_sample_of_a_memory_system_of_ones_own_runs(run_pytest: Run, tmp_path: Path) -> None:

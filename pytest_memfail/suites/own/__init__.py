@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Final
 from pytest_memfail.core import Folders, Source, Suite, SuiteRequest, Task
 from pytest_memfail.suites.kinds import ANSWERS, KINDS, OWN_ANSWERS
 from pytest_memfail.suites.own.faults import faults
-from pytest_memfail.suites.own.files import CUSTOM, find_custom, needed_files, read_custom
+from pytest_memfail.suites.own.files import CUSTOM, case_schema, find_custom, needed_files, read_custom
 from pytest_memfail.suites.own.haystacks import SUITES, HaystackFinder
 
 if TYPE_CHECKING:
     from pytest_memfail.suites.load import Chosen
 
-__all__ = ["CUSTOM", "SUITE", "HaystackFinder", "find_custom", "needed_files", "read_custom", "with_users_tasks"]
+__all__ = [
+    "CUSTOM",
+    "SUITE",
+    "HaystackFinder",
+    "case_schema",
+    "find_custom",
+    "needed_files",
+    "read_custom",
+    "with_users_tasks",
+]
 
 
 def load(request: SuiteRequest) -> list[Task]:

@@ -191,6 +191,21 @@ class CustomCase(BaseModel):
         return self
 
 
+def case_schema() -> dict[str, Any]:
+    """Return the JSON schema of a case, for checks and completion in an editor."""
+    schema = CustomCase.model_json_schema()
+    kinds = schema["$defs"]
+    # the short forms that validators turn into the long ones before the models see them
+    kinds["CaseConversation"] = {"anyOf": [{"type": "string", "minLength": 1}, kinds["CaseConversation"]]}
+    details = kinds["ExpectedFact"]["properties"]["details"]
+    details["items"] = {"anyOf": [{"type": "string", "minLength": 1}, details["items"]]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "A case of your own for pytest-memfail",
+    }
+
+
 class ConversationFile(BaseModel):
     """A file of haystack conversations."""
 
