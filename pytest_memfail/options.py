@@ -510,6 +510,13 @@ class Settings:
         """Save the verdicts of this run as a baseline; refused for a partial or faulty run"""
         return given.path()
 
+    @option("FILE")
+    def reference(given: Given) -> str | None:
+        """Record to compare the run with question by question, to tell what the system loses from what any verbatim
+        store loses; none: no comparison (default: the built-in system bm25 over the same rows, shipped or made at the end)
+        """
+        return "none" if given.value == "none" else str(given.path() or "") or None
+
     @option("EXPR", many=True)
     def fail_on(given: Given) -> tuple[str, ...]:
         """Fail the run if this expression is true, whatever single items do: correct<0.80,

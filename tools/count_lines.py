@@ -18,11 +18,11 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": 1900,
-    "running": 1200,
+    "running": 1375,
     "engine": 1000,
     "hosting": 1150,
     "records": 1000,
-    "results": 1250,
+    "results": 1300,
     "judges/offline": 3000,
 }
 """The maximum lines of a folder, including its subfolders."""

@@ -115,5 +115,6 @@ def _regraded(
         whole=record.whole,
         models=tuple(models),
         suites=suite_records(questions, suites, header.tasks, header.protocol),
+        reference=record.footer.reference if record.footer is not None else None,
     )
     return [header, *questions, *record.stores, footer]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pytest_memfail.core.model import Memory
-from pytest_memfail.core.taxonomy import CORRECT, FAILURES, UNGRADED
+from pytest_memfail.core.taxonomy import CORRECT, FAILURES, MEMORY_FAILURES, UNGRADED
 from pytest_memfail.core.verdict import Verdict
 
 Key: TypeAlias = tuple[str, str, str, int]
@@ -106,3 +106,20 @@ class QuestionRecord(Verdict, Comparable):
     seconds: Mapping[str, float] = field(default_factory=dict)
     repeats: tuple[str, ...] = ()
     """The verdict of each repeat, if the question was asked more than once."""
+    reference_held: bool | None = None
+    """Whether the reference, a verbatim store, held the facts; None if it is not known. Set when the run has ended."""
+
+    @property
+    def beyond_verbatim(self) -> bool:
+        """Whether memory lost here what the reference held."""
+        return self.reference_held is True and self.memory_held is False and not self.is_estimated
+
+    @property
+    def better_than_verbatim(self) -> bool:
+        """Whether memory held here what the reference lost."""
+        return self.reference_held is False and self.memory_held is True and not self.is_estimated
+
+    @property
+    def at_ceiling(self) -> bool:
+        """Whether memory lost here what the reference lost too: the limit of the benchmark, not a fault of the system."""
+        return self.reference_held is False and self.verdict in MEMORY_FAILURES

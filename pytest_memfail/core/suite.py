@@ -354,5 +354,7 @@ class Suite:
     """Returns the task of one row of a task, if labelled cases may have rows of their own. Raises `RowError`."""
     plants: Callable[[], Plants] | None = None
     """Returns the faults for `memfail judge-check --planted`."""
+    reference: str = "bm25"
+    """The built-in system that its runs are compared with question by question; empty for none."""
     recipes: Callable[[], Mapping[str, Any]] | None = None
     """Returns the rows that `memfail generate` makes: a `Recipe` or `DrawnRecipe` of `pytest_memfail.authoring` by name."""

@@ -17,10 +17,11 @@ from pytest_memfail.plugin.users_code import ask
 from pytest_memfail.plugin.xdist import Distribution
 from pytest_memfail.records import BaselineRefused, Footer, check_writable
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT, suite_records
-from pytest_memfail.running import ROOT, Gatekeeper, Run, resume
+from pytest_memfail.running import ROOT, Gatekeeper, Run, find_reference, read_reference, resume
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Doubt
+    from pytest_memfail.records import Reference
     from pytest_memfail.results import Loaded, Summary
 
 UNDECIDED: Final = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
@@ -40,6 +41,7 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
     try:
         check_settings(config, run)
         resumed = resume(run) if run.settings.resume else ""
+        own_reference = read_reference(run)
         gatekeeper = Gatekeeper(run, is_planned=is_planned(config))
     except BaselineRefused as error:
         pytest.exit(f"memfail: no trustworthy result: {error}", returncode=NO_TRUSTWORTHY_RESULT)
@@ -52,7 +54,7 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
         )
     run.known = gatekeeper.known
     recording = Recording(config, run)
-    ending = Ending(config, run, gatekeeper, recording)
+    ending = Ending(config, run, gatekeeper, recording, own_reference)
     plugins = {
         "distribution": Distribution(config, run, execution),
         "recording": recording,
@@ -93,7 +95,16 @@ class Ending:
     Registered only if a memory system is named, and never in an xdist worker.
     """
 
-    def __init__(self, config: pytest.Config, run: Run, gatekeeper: Gatekeeper, recording: Recording) -> None:
+    def __init__(
+        self,
+        config: pytest.Config,
+        run: Run,
+        gatekeeper: Gatekeeper,
+        recording: Recording,
+        own_reference: Loaded | None = None,
+    ) -> None:
+        self._own_reference = own_reference
+        self._reference: Reference | None = None
         self._config, self._run, self._gatekeeper, self._recording = config, run, gatekeeper, recording
         self._lost: list[str] = []
         """Items that ended without a report."""
@@ -130,6 +141,10 @@ class Ending:
             self._lost = [node_id for node_id in self._recording.expected if node_id not in self._recording.reported]
         results, hook_fault = self._recording.results, None
         if results is not None:
+            self._reference = find_reference(self._run, results.questions, self._own_reference)
+            self._recording.refer(self._reference)
+            results = self._recording.results
+            assert results is not None
             self._summarize(results, ended_early=ended_early)
             hook_fault = self._hand_on()
         if not ended_early:
@@ -159,6 +174,7 @@ class Ending:
             results.summary().with_doubts(self._doubts),
             record=None if path is None else self._run.shown(path),
             models=spent,
+            reference=self._reference,
             suites=suite_records(results.questions, self._run.suites, header.tasks, header.protocol),
         )
         if not ended_early and self.untrusted is None:
@@ -214,6 +230,7 @@ class Ending:
             suites=self.summary.suites,
             doubts=self._doubts,
             gate=self.summary.gate,
+            reference=self._reference,
         )
         self.said += record.end(footer)
         session.exitstatus = self._code(session)

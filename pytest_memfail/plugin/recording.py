@@ -12,8 +12,8 @@ from pytest_memfail.core import FAILURES, QuestionRecord
 from pytest_memfail.plugin.collection import asked_by
 from pytest_memfail.plugin.first_errors import FirstErrors
 from pytest_memfail.plugin.stash import is_planned
-from pytest_memfail.records import Header, StoreRecord, from_text
-from pytest_memfail.results import Loaded
+from pytest_memfail.records import Header, Reference, StoreRecord, from_text
+from pytest_memfail.results import Loaded, with_reference
 from pytest_memfail.running import Run, RunRecord, kept_records, record_header
 
 
@@ -49,6 +49,10 @@ class Recording:
         return Loaded(
             str(self.record.path or ""), self.header, tuple(self.questions.values()), tuple(self.stores), None
         )
+
+    def refer(self, reference: Reference | None) -> None:
+        """Note with each question whether the reference held it."""
+        self.questions = {question.id: question for question in with_reference(self.questions.values(), reference)}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.expected.update(dict.fromkeys(item.nodeid for item in session.items if asked_by(item) is not None))

@@ -58,6 +58,7 @@ from .record import (
     Header as Header,
     Paired as Paired,
     Rate as Rate,
+    Reference as Reference,
     StoreRecord as StoreRecord,
     SuiteRecord as SuiteRecord,
     TaskRecord as TaskRecord,

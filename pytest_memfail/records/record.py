@@ -177,6 +177,20 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What another system held of the same questions: by default `bm25`, a verbatim store with a word search."""
+
+    system: str
+    judge: str
+    held: Mapping[str, bool] = field(default_factory=dict)
+    """Whether it held the facts of a question, by node id; without questions that its judge did not decide."""
+    is_itself: bool = False
+    """Whether the system under test is the reference, so that nothing can be lost beyond it."""
+    note: str = ""
+    """Why it is missing, or how far it can be compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
     """How a run ended."""
 
@@ -192,6 +206,8 @@ class Footer:
     doubts: tuple[Doubt, ...] = ()
     """Those of the run as a whole; a store has its own."""
     gate: Gate | None = None
+    reference: Reference | None = None
+    """None if no comparison with a reference was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

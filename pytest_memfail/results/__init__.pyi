@@ -23,6 +23,10 @@ from .gate import (
     evaluate as evaluate,
     in_ci as in_ci,
 )
+from .reference import (
+    joined as joined,
+    with_reference as with_reference,
+)
 from .runs import (
     Loaded as Loaded,
     labels as labels,

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from pytest_memfail.core import Key, QuestionRecord, Suite, UsageError, added_up, counted, described_apart
-from pytest_memfail.records import SCHEMA_VERSION, Footer, Header, Record, StoreRecord, differences, read_record
+from pytest_memfail.records import (
+    SCHEMA_VERSION,
+    Footer,
+    Header,
+    Record,
+    StoreRecord,
+    differences,
+    read_record,
+)
+from pytest_memfail.results.reference import joined, with_reference
 from pytest_memfail.results.summary import Summary, suite_records, summarize
 
 
@@ -67,8 +76,11 @@ class Loaded:
         """Return the summary of the run; its questions are counted once."""
         if self.footer is None:
             return self._counted
-        found = replace(self._counted, models=self.footer.models, gate=self.footer.gate, suites=self.footer.suites)
-        return found.with_doubts(self.footer.doubts)
+        footer = self.footer
+        found = replace(
+            self._counted, models=footer.models, gate=footer.gate, suites=footer.suites, reference=footer.reference
+        )
+        return found.with_doubts(footer.doubts)
 
     def summary_of(self, questions: Iterable[QuestionRecord]) -> Summary:
         """Return the summary of some questions of the run."""
@@ -113,7 +125,8 @@ def load_record(path: Path) -> Loaded:
     if header is None or header.schema_version != SCHEMA_VERSION:
         version = None if header is None else header.schema_version
         raise UsageError(f"{path}: schema_version is {version!r}, this memfail reads {SCHEMA_VERSION}")
-    return Loaded(str(path), header, tuple(questions.values()), tuple(stores), footer)
+    asked = with_reference(questions.values(), footer.reference if footer is not None else None)
+    return Loaded(str(path), header, asked, tuple(stores), footer)
 
 
 def labels(records: Sequence[Loaded]) -> list[str]:
@@ -159,6 +172,7 @@ def merge(records: Sequence[Loaded], suites: Sequence[Suite] = ()) -> tuple[list
             (q for record in records for q in record.questions), suites, header.tasks, header.protocol
         ),
         doubts=added_up(doubt for record in records if record.footer for doubt in record.footer.doubts),
+        reference=joined(record.footer.reference for record in records if record.footer),
     )
     lines: list[Record] = [header]
     for record in records:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pytest_memfail.core import (
     CORRECT,
     ERROR,
+    FAILURES,
     GRADED,
     MEMORY_FAILURES,
     UNGRADED,
@@ -25,7 +26,7 @@ from pytest_memfail.core import (
     added_up,
     counted,
 )
-from pytest_memfail.records import Gate, Rate, StoreRecord, SuiteRecord, TaskRecord
+from pytest_memfail.records import Gate, Rate, Reference, StoreRecord, SuiteRecord, TaskRecord
 from pytest_memfail.results.statistics import clustered, wilson
 
 NOT_ENGLISH: Final = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL"
@@ -77,6 +78,14 @@ class Tally:
     """Entries returned beyond k."""
     cut_questions: int = 0
     """Questions for which more than k entries were returned."""
+    compared: int = 0
+    """Questions whose memory stages were decided both here and for the reference."""
+    beyond: int = 0
+    """Of these, lost here and held by the reference."""
+    better: int = 0
+    """Of these, held here and lost by the reference."""
+    own: Mapping[str, int] = field(default_factory=dict)
+    """Failures by verdict, without losses that the reference has too."""
     repeated: int = 0
     """Questions that were asked more than once."""
     unsteady: int = 0
@@ -169,6 +178,8 @@ class Summary:
     """The same tallies, by suite."""
     suites: tuple[SuiteRecord, ...] = ()
     """The results of the suites' own measures."""
+    reference: Reference | None = None
+    """What the run was compared with; None if it was not compared."""
     replied: bool = False
     """Whether a model answered, judged or not."""
     doubts: tuple[Doubt, ...] = ()
@@ -482,6 +493,12 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         shown_share=sum(shares) / len(shares) if shares else None,
         cut_entries=sum(q.cut for q in questions),
         cut_questions=sum(q.cut > 0 for q in questions),
+        compared=sum(
+            q.reference_held is not None and q.memory_held is not None and not q.is_estimated for q in questions
+        ),
+        beyond=sum(q.beyond_verbatim for q in questions),
+        better=sum(q.better_than_verbatim for q in questions),
+        own={name: sum(q.verdict == name and not q.at_ceiling for q in questions) for name in FAILURES},
         facts={stratum: facts[stratum] for stratum in sorted(facts)},
         repeated=sum(len(q.repeats) > 1 for q in questions),
         unsteady=sum(len(set(q.repeats)) > 1 for q in questions),

@@ -31,4 +31,12 @@ from .plan import (
     haystack_for as haystack_for,
 )
 from .record import RunRecord as RunRecord, record_header as record_header
+from .reference import (
+    SHIPPED_REFERENCE as SHIPPED_REFERENCE,
+    ask_reference as ask_reference,
+    digest as digest,
+    find_reference as find_reference,
+    question_digest as question_digest,
+    read_reference as read_reference,
+)
 from .stores import Runtime as Runtime, fresh as fresh

@@ -28,7 +28,7 @@ BARE_INI = f"""\
 addopts = --strict-markers --strict-config {" ".join(f"-p no:{name}" for name in LEFT_OUT)}
 filterwarnings = error
 """
-INI = f"{BARE_INI}memfail_data = data\nmemfail_judge = script\n"
+INI = f"{BARE_INI}memfail_data = data\nmemfail_judge = script\nmemfail_reference = none\n"
 
 COEXISTING = [f"ce-{i}" for i in range(1, 7)]
 LONG_HOP = [f"lh-{i}" for i in range(1, 5)]
