@@ -16,6 +16,7 @@ from pytest_memfail.core import (
     Listing,
     MemfailError,
     Memory,
+    Origins,
     Question,
     QuestionRecord,
     Reply,
@@ -157,9 +158,11 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[NeededOutcome]
 
 def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, EarlierListing]:
     """Return the listings of a store by the number of their probe, in order."""
-    segments = _segments(plan)
+    segments, origins = _segments(plan), store.origins_by_probe
     return {
-        number: EarlierListing(_listing(store, number, memories), frozenset().union(*segments[: number + 1]))
+        number: EarlierListing(
+            _listing(store, number, memories, origins.get(number)), frozenset().union(*segments[: number + 1])
+        )
         for number, memories in store.by_probe.items()
         if 0 <= number < len(segments)  # a damaged record may have any number
     }
@@ -175,8 +178,8 @@ def _extracted(store: StoreRecord, plan: StorePlan) -> list[EarlierListing]:
     ]
 
 
-def _listing(store: StoreRecord, number: int, memories: Sequence[Memory]) -> Listing:
-    return Listing(store.store, tuple(memories), number)
+def _listing(store: StoreRecord, number: int, memories: Sequence[Memory], origins: Origins | None = None) -> Listing:
+    return Listing(store.store, tuple(memories), number, origins)
 
 
 def _segments(plan: StorePlan) -> list[frozenset[str]]:

@@ -66,15 +66,22 @@ from .model import (
     Listing as Listing,
     Memory as Memory,
     Message as Message,
+    Origin as Origin,
+    Origins as Origins,
     Probe as Probe,
     Question as Question,
     Reply as Reply,
     Role as Role,
+    Session as Session,
     Step as Step,
     StorePlan as StorePlan,
     Task as Task,
     Trace as Trace,
     rank_of as rank_of,
+)
+from .origins import (
+    find_origins as find_origins,
+    kept_of as kept_of,
 )
 from .phase import (
     SEARCHING as SEARCHING,
@@ -158,6 +165,7 @@ from .verdict import (
     UNREAD as UNREAD,
     UNSURE as UNSURE,
     FactVerdict as FactVerdict,
+    Kept as Kept,
     MemoryStage as MemoryStage,
     StageResult as StageResult,
     Verdict as Verdict,

@@ -52,6 +52,44 @@ class Memory:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A stored conversation, and how much of it is left."""
+
+    id: str
+    characters: int
+    """The length of its messages."""
+    kept: float
+    """The share of its different words that the entries have which came from it."""
+    time: str | None = None
+    """When it took place, in ISO 8601; None if the rows do not say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an entry of a listing came from."""
+
+    conversations: tuple[int, ...] = ()
+    """The places of these conversations among the sessions; empty if unknown."""
+    is_likely: bool = False
+    """Whether only words in common, or a lack of them, say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Which of the conversations stored so far each entry of a listing came from."""
+
+    sessions: tuple[Session, ...]
+    """The conversations, in the order they were stored."""
+    of: tuple[Origin, ...]
+    """For each entry."""
+
+    def entries_of(self, conversation_id: str) -> list[int] | None:
+        """Return the places of the entries that came from a conversation; None if it was not stored."""
+        number = next((i for i, one in enumerate(self.sessions) if one.id == conversation_id), None)
+        return None if number is None else [at for at, one in enumerate(self.of) if number in one.conversations]
+
+
 @dataclass(frozen=True, eq=False)
 class Listing:
     """What `get_all_memories()` returned at one moment.
@@ -63,6 +101,8 @@ class Listing:
     memories: tuple[Memory, ...]
     number: int = 0
     """Index of the probe, among the probes of the plan, that it was made for."""
+    origins: Origins | None = None
+    """Where its entries came from, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,18 @@ NEEDS_MODEL = StageResult("ungraded", "the offline judge cannot decide this: giv
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What a store kept of the conversation of a fact that it does not hold."""
+
+    entries: tuple[int, ...] = ()
+    """The places in the listing of the entries that came from the conversation."""
+    texts: tuple[str, ...] = ()
+    """The entries most like the fact, at most two."""
+    is_likely: bool = False
+    """Whether only words in common, or a lack of them, say so."""
+
+
+@dataclass(frozen=True, slots=True)
 class FactVerdict:
     """The verdict on one expected fact, with its three memory stages."""
 
@@ -89,6 +101,10 @@ class FactVerdict:
     """The stored entries that the judge relied on, closest first."""
     ranks: tuple[int | None, ...] = ()
     """Ranks of these entries among those shown, from 1; None for one that was not shown."""
+    conversation: str = ""
+    """The id of the conversation that states the fact."""
+    kept: Kept | None = None
+    """What the store kept of that conversation, if the fact is not stored and this is known."""
 
     @property
     def name(self) -> str:
@@ -246,6 +262,7 @@ def described(found: FactVerdict, fact: Fact, memories: Sequence[Memory], shown:
         source=fact.source,
         closest=tuple(memory.text for memory in closest),
         ranks=tuple(rank_of(memory, shown) for memory in closest),
+        conversation=fact.conversation_id,
     )
 
 

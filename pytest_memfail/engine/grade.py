@@ -17,6 +17,7 @@ from pytest_memfail.core import (
     FAILURES,
     LOST_LATER,
     NEEDS_MODEL,
+    NOT_STORED,
     SUMMARY_ERROR,
     UNGRADED,
     UNREACHED,
@@ -35,6 +36,7 @@ from pytest_memfail.core import (
     distractor_verdict,
     fact_verdict,
     in_time,
+    kept_of,
     one_line,
     question_verdict,
 )
@@ -129,6 +131,10 @@ class Grader:
         if judged_by is not listing:
             facts = [_placed(fact, judged_by, listing) for fact in facts]
         facts = [described(found, fact, listing.memories, shown) for found, fact in zip(facts, evidence, strict=True)]
+        facts = [
+            replace(found, kept=kept_of(fact, listing)) if found.verdict == NOT_STORED else found
+            for found, fact in zip(facts, evidence, strict=True)
+        ]
         held = all(fact.verdict == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
         if "answer" not in question.stages:

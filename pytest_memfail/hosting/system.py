@@ -29,6 +29,7 @@ from pytest_memfail.core import (
     TruncatedListingError,
     UsageError,
     WrongTypeError,
+    find_origins,
     is_listed,
     one_line,
 )
@@ -262,10 +263,12 @@ class OpenSystem:
             raise self._shared("get_all_memories() of the store {} lists", *foreign)
         self._known = frozenset(texts)
         await self._check_search()
+        earlier = self._report.listings[-1] if self._report.listings else None
+        held = [conversation for segment in segments for conversation in segment]
+        listing = replace(listing, origins=find_origins(listing.memories, held, self.extracted, earlier))
         self._report.listings += (listing,)
         self._texts.listed(self._job.id, texts)
-        stored = [conversation for segment in segments for conversation in segment] if is_last else []
-        unlisted = unlisted_sentinels(stored, listing)
+        unlisted = unlisted_sentinels(held if is_last else [], listing)
         self._is_late = bool(unlisted)
         for sentinel in unlisted:
             # a message and not the whole conversation, which may be longer than a query can be

@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pytest_memfail.core import FactVerdict, Memory, QuestionRecord, Score, StageResult
+from pytest_memfail.core import FactVerdict, Kept, Memory, QuestionRecord, Score, Session, StageResult
 from pytest_memfail.records.record import Footer, Gate, Header, Line, StoreRecord, SuiteRecord, TaskRecord
 from pytest_memfail.safety import may_hold_secrets, public
 
@@ -31,8 +31,11 @@ _SPARSE: Final[Mapping[Any, frozenset[str]]] = {
     Memory: _ALL,
     StageResult: _ALL,
     Score: _ALL,
+    Session: _ALL,
+    Kept: _ALL,
+    FactVerdict: frozenset({"conversation", "kept"}),
     QuestionRecord: frozenset({"part", "cluster", "listing", "score", "weight", "must_not_use", "error", "repeats"}),
-    StoreRecord: frozenset({"history", "late", "model_calls", "doubts", "extracted"}),
+    StoreRecord: frozenset({"history", "late", "model_calls", "doubts", "extracted", "sessions", "origins", "likely"}),
     TaskRecord: frozenset({"suite", "variant", "parts", "stands_alone"}),
     SuiteRecord: frozenset({"proxies"}),
     Header: frozenset({"suite", "suite_options", "sources", "extra"}),

@@ -80,10 +80,21 @@ def with_listings(record: StoreRecord, listings: Sequence[Listing], extracted: S
     `extracted` is what the system said that the conversations before each probe added.
     """
     is_only_one = len(listings) == 1 and not listings[0].number
+    history = _history(listings)
+    origins = [
+        origin
+        for listing, change in zip(listings, history, strict=True)
+        if listing.origins is not None
+        for origin in listing.origins.of[len(listing.memories) - len(change.added) :]
+    ]
+    last = listings[-1].origins if listings else None
     found = replace(
         record,
         listings=(listings[0].memories,) if is_only_one else (),
-        history=() if is_only_one else _history(listings),
+        history=() if is_only_one else history,
+        sessions=last.sessions if last is not None else (),
+        origins=tuple(origin.conversations for origin in origins),
+        likely=tuple(at for at, origin in enumerate(origins) if origin.is_likely),
         extracted=tuple(ChangeRecord(number=one.number, added=one.memories) for one in extracted),
     )
     return without_secrets(found)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from pytest_memfail.core import Doubt, Memory, ProtocolName, Score
+from pytest_memfail.core import Doubt, Memory, Origin, Origins, ProtocolName, Score, Session
 
 SCHEMA_VERSION: Final = 1
 
@@ -57,6 +57,12 @@ class StoreRecord:
     """Several listings, in order, each as the difference from the one before."""
     extracted: tuple[ChangeRecord, ...] = ()
     """What the system said that the conversations before each probe added; some of it may be replaced by now."""
+    sessions: tuple[Session, ...] = ()
+    """The conversations up to the last listing, in the order they were stored."""
+    origins: tuple[tuple[int, ...], ...] = ()
+    """For each entry, in the order of the listing or of `added` in the history, the places of its conversations in `sessions`."""
+    likely: tuple[int, ...] = ()
+    """The entries, by their places in `origins`, whose conversations only words in common name."""
 
     @property
     def by_probe(self) -> dict[int, tuple[Memory, ...]]:
@@ -69,6 +75,22 @@ class StoreRecord:
             gone = set(change.gone)
             held = (*(memory for i, memory in enumerate(held) if i not in gone), *change.added)
             found[change.number] = held
+        return found
+
+    @property
+    def origins_by_probe(self) -> dict[int, Origins]:
+        """Return where the entries of each listing came from, by the number of its probe; empty if unknown."""
+        if not self.sessions:
+            return {}
+        likely = set(self.likely)
+        every = [Origin(places, at in likely) for at, places in enumerate(self.origins)]
+        if self.listings:
+            return {0: Origins(self.sessions, tuple(every))}
+        found, held, start = {}, tuple[Origin, ...](), 0
+        for change in self.history:
+            gone, end = set(change.gone), start + len(change.added)
+            held = (*(one for i, one in enumerate(held) if i not in gone), *every[start:end])
+            found[change.number], start = Origins(self.sessions, held), end
         return found
 
 

@@ -20,6 +20,7 @@ from pytest_memfail.core import (
     UNSURE,
     VACUOUS,
     FactVerdict,
+    Kept,
     Memory,
     QuestionRecord,
     counted,
@@ -130,7 +131,9 @@ def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
     yield from _field("expected", "; ".join(question.gold), 2)
     if question.repeats:
         yield from _field("repeats", ", ".join(question.repeats), 1)
-    failed = [fact for fact in facts if fact.verdict not in (CORRECT, UNGRADED)]
+    failed = sorted(
+        (fact for fact in facts if fact.verdict not in (CORRECT, UNGRADED)), key=lambda fact: fact.verdict != verdict
+    )
     if len(facts) > 1:
         yield from _field("facts", ", ".join(f"{i} {fact.verdict}" for i, fact in enumerate(facts, 1)), 1)
     shown = failed[:most_facts] or (list(facts[:1]) if verdict == REASONING_ERROR else [])
@@ -153,13 +156,25 @@ def _fact(fact: FactVerdict) -> Iterator[str]:
     confidence = result.confidence
     sure = f"unsure, {confidence:.2f}" if confidence is not None and confidence < UNSURE else ""
     yield from _field(stage, "; ".join(part for part in (passed, result.reason, sure) if part), 3)
+    if fact.kept is not None:
+        yield from _field("kept of it", kept_of_it(fact.kept, fact), 2)
     for text in fact.closest[:1]:
+        if fact.kept is not None and text in fact.kept.texts:
+            continue
         label = "closest" if fact.verdict == "not_stored" else "stored"
         yield from _field(label, stored_excerpt(fact, text), 2)
     if fact.verdict == NOT_RETRIEVED:
         ranks = [f"rank {rank}" for rank in fact.ranks if rank is not None]
         where = f"shown at {', '.join(ranks)}, but not enough of it" if ranks else "not among the entries shown"
         yield from _field("", f"the stored entry is {where}", 1)
+
+
+def kept_of_it(kept: Kept, fact: FactVerdict) -> str:
+    """Return what the store kept of the conversation of a fact that is not stored."""
+    if not kept.entries:
+        return "nothing that shares its rare words" if kept.is_likely else "nothing: no entry is from this conversation"
+    likely = " (likely)" if kept.is_likely else ""
+    return f"{counted(len(kept.entries), 'entry')}{likely}: {' / '.join(excerpt(t, (), fact.text) for t in kept.texts)}"
 
 
 def _retrieved(memories: Sequence[Memory], room: int) -> list[str]:

@@ -154,7 +154,7 @@ def test_text_of_a_failure(any_project: Project) -> None:
         r"^expected +leek soup; pea soup$",
         r"^said +In ce-1 I like leek soup\.$",
         r"^storage +.*the script says not_stored of ce-1$",
-        r"^closest +In ce-",
+        r"^kept of it +1 entry: In ce-1 I like leek soup\.$",
         r"^retrieved +1\. .*In ce-1 I like",
         r"^row +coexisting_facts\.csv:2 +k=5$",
         r"^rerun +pytest memfail/coexisting_facts::ce-1 --memfail-system=toy",

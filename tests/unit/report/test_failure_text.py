@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from record_lines import STAGES, failed
 
-from pytest_memfail.core import FAILURES, MEANINGS, MEMORY_FAILURES
+from pytest_memfail.core import FAILURES, MEANINGS, MEMORY_FAILURES, Kept
 from pytest_memfail.report import failure, headline
 from pytest_memfail.report.excerpts import excerpt, mark
 
@@ -143,6 +144,36 @@ def test_the_closest_entry_is_not_called_stored_where_nothing_was():
     lines = shown(failed("not_stored"))
     assert "closest    Ada bakes bread." in lines
     assert not any(text.startswith("stored") for text in lines)
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [
+        (Kept(), "kept of it nothing: no entry is from this conversation"),
+        (Kept(is_likely=True), "kept of it nothing that shares its rare words"),
+        (Kept((3,), ("Ada knits.",), is_likely=True), "kept of it 1 entry (likely): Ada knits."),
+        (Kept((3, 4, 9), ("Ada knits.", "Ada runs.")), "kept of it 3 entries: Ada knits. / Ada runs."),
+    ],
+)
+def test_what_the_store_kept_of_the_conversation_comes_before_the_closest_entry(kept, expected):
+    question = failed("not_stored")
+    lines = shown(replace(question, facts=(replace(question.facts[0], kept=kept),)))
+    assert lines[lines.index("closest    Ada bakes bread.") - 1] == expected
+
+
+def test_an_entry_kept_of_the_conversation_is_not_shown_again_as_the_closest():
+    question = failed("not_stored")
+    facts = (replace(question.facts[0], kept=Kept((0,), ("Ada bakes bread.",))),)
+    lines = shown(replace(question, facts=facts))
+    assert "kept of it 1 entry: Ada bakes bread." in lines
+    assert not any(text.startswith("closest") for text in lines)
+
+
+def test_the_facts_with_the_verdict_of_the_question_come_first():
+    lines = shown(failed("not_retrieved", "not_retrieved", "not_stored"))
+    assert lines.index("storage    the condition is gone") < lines.index(
+        "retrieval  storage ok, summary ok; the condition is gone"
+    )
 
 
 def test_every_retrieved_entry_has_its_rank_and_score():
