@@ -10,11 +10,13 @@ import argparse
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from pytest_memfail.cli import _parsers
+from pytest_memfail.cli.arguments import RECORD_HELP
 from pytest_memfail.options import OPTIONS
 from pytest_memfail.plugin import hookspecs
 from pytest_memfail.suites.own import case_schema
@@ -35,19 +37,41 @@ def options_part() -> Iterator[str]:
 
 
 def command_part() -> Iterator[str]:
-    """Yield the sub-commands of `memfail` with their options."""
+    """Yield the sub-commands of `memfail` with their options; options that several take alike are described once, at the top."""
     _, commands = _parsers()
+    rows = {
+        name: {
+            _written(action): _cell(action.help % vars(action))
+            for action in parser._actions
+            if action.help and "-h" not in action.option_strings
+        }
+        for name, parser in commands.choices.items()
+    }
+    uses = Counter(row for options in rows.values() for row in options.items())
+    shared = {row for row, number in uses.items() if number > 1}
+    yield "Options that several commands take:"
+    yield ""
+    yield from _table(sorted(shared, key=lambda row: row[0].lstrip("-").lower()))
     for name, parser in commands.choices.items():
         yield f"## memfail {name}"
         yield ""
-        yield _cell(str(parser.description))
+        yield _cell(str(parser.description)).strip()
         yield ""
-        yield "| option | meaning |"
-        yield "| --- | --- |"
-        for action in parser._actions:
-            if action.help and "-h" not in action.option_strings:
-                yield f"| {_code(_written(action))} | {_cell(action.help % vars(action))} |"
-        yield ""
+        own = [row for row in rows[name].items() if row not in shared]
+        if own:
+            yield from _table(own)
+        also = [_code(option) for option, text in rows[name].items() if (option, text) in shared]
+        if also:
+            yield f"{'Also' if own else 'Takes'}: {', '.join(also)}."
+            yield ""
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    yield "| option | meaning |"
+    yield "| --- | --- |"
+    for option, text in rows:
+        yield f"| {_code(option)} | {text.replace(RECORD, 'a record')} |"
+    yield ""
 
 
 def _written(action: argparse.Action) -> str:
@@ -82,6 +106,8 @@ def _cell(text: str) -> str:
     return re.sub(r"(?<![`\w])(--[\w-]*\w|memfail_\w+)", r"`\1`", text).replace("|", "\\|")
 
 
+RECORD = _cell(RECORD_HELP)
+"""What `memfail show` explains, and other commands refer to."""
 PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "options": options_part,
     "command": command_part,

@@ -1,9 +1,7 @@
 """Save a run as the anchor of the gate, with the reason.
 
-Write the verdicts of a record as the anchor: the golden run that --memfail-anchor compares with in addition to the
-baseline. A baseline moves with every change to main, so losses that are too small to detect add up unseen. The
-anchor moves only by this command, and keeps the reason. Exits with 6 for a record that is not a whole, trustworthy
-run.
+Write the verdicts of a record as the anchor: a golden run that --memfail-anchor compares with besides the baseline,
+and that moves only by this command. Exits with 6 for a record that is not a whole, trustworthy run.
 """
 
 from __future__ import annotations

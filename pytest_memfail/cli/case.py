@@ -1,8 +1,8 @@
 """Write a case (*.memfail.yaml) from a failed question or from a log.
 
-Write a case of your own that fails in the same way, from a question of a record or from the log of an incident, and
-run it once. Exits with 1 if it does not fail. A log is JSON, or JSON Lines: turns with role and content, spans of
-OpenTelemetry's GenAI conventions, or an export of ChatGPT, Claude, LangChain or ShareGPT.
+Write a case of your own that fails in the same way, from a question of a record or the log of an incident, and run it
+once. Exits with 1 if it does not fail. A log is JSON or JSON Lines: turns with role and content, OpenTelemetry's GenAI
+spans, or an export of ChatGPT, Claude, LangChain or ShareGPT.
 """
 
 from __future__ import annotations

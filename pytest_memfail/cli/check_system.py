@@ -1,8 +1,7 @@
 """Check that a memory system meets the contract.
 
-Check that a memory system does what the plugin requires: what is stored comes back, the listing is complete, stores
-are separate, queries do not write, snapshots are complete, and more. Needs no rows, judge or model. Exits with 1 if
-a check fails.
+Check that what is stored comes back, the listing is complete, stores are separate, queries do not write, snapshots
+are complete, and more. Needs no rows, judge or model. Exits with 1 if a check fails.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Compare several records in one table.
 
-Show several records side by side: verdict rates with 95 % intervals (Wilson), success by k, tokens per memory, and
-the first record against each of the others. An exact McNemar test, over the questions decided in both, says how
-likely such a surplus of losses or gains is by chance. It treats the questions of a row together. Measures of suites
-are shown with their difference to the first record and its 95 % interval, by a paired bootstrap over clusters of
-questions.
+Show several records side by side: verdict rates with 95 % intervals (Wilson), success by k, tokens, and the first
+record against each other one, with an exact McNemar test over the questions of a row together. Measures of suites
+get the interval of their difference, by a paired bootstrap over clusters of questions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Estimate calls, tokens and cost before a run.
 
-Estimate calls, tokens and cost of a run whose system stores every message verbatim. No model is called: every
-prompt is built and counted, and rules produce the replies.
+Estimate calls, tokens and cost of a run whose system stores every message verbatim. No model is called.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Apply the gate to a record: merged shards, or a run without a gate.
 
 Apply the gate of a run (--memfail-fail-on) to a finished record. Exits with 0 if the gate passes, 1 if it fails, 6
-if there is no trustworthy result (missing parts, too many errors, a baseline made with other data, in CI a missing
-baseline).
+if there is no trustworthy result.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Generate more rows.
 
-Generate more rows of a suite with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY). A seed draws the
-subjects; rows are checked, and near-duplicates dropped. Repeat the command to continue an interrupted run. Numbered
-facts need no model: give --facts instead of -n and --model.
+Generate more rows of a suite with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY). Rows are checked, and
+near-duplicates dropped. Repeat the command to continue an interrupted run.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
     argument(
         "task TASK",
-        "what to generate: the name of a suite's recipe, such as conditional_facts (easy and hard), meme "
-        "(episodes) or mab_forgetting (numbered facts); a wrong name lists all",
+        "what to generate: a suite's recipe, such as conditional_facts, meme (episodes) or mab_forgetting (numbered facts); "
+        "a wrong name lists all",
     )
     argument("-n --n N", "number of rows or episodes", int)
     argument("--model NAME", "the model that writes the rows")

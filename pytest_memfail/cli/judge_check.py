@@ -1,7 +1,7 @@
 """Measure how well a judge agrees with labelled cases.
 
-Run a judge over labelled cases and print how well it agrees with their labels, by task, by verdict and by
-confidence. Exits with 1 if the judge failed on a case, or if its agreement is below --fail-under.
+Run a judge over labelled cases and print how well it agrees with their labels, by task, verdict and confidence. Exits
+with 1 if the judge failed on a case, or agrees less than --fail-under.
 """
 
 from __future__ import annotations
@@ -29,27 +29,25 @@ SEED: Final = 42
 def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
     argument("files FILE", "labelled cases, JSON Lines (default: the shipped ones)", Path, nargs="*")
-    said = "instead of labelled cases: plant known faults one by one into verbatim stores of rows (mutation score)"
+    said = "instead of labelled cases: plant known faults into verbatim stores of rows (mutation score)"
     argument("--planted", said)
     argument.data("with --planted: folder with the rows")
     argument("--every N", "with --planted: use every Nth fact", int, 1)
     argument(f"{OPTION} NAME", "offline, a model name, offline+MODEL, or module:attribute", default="offline")
     argument("--suite NAME", "the suite of the labelled cases and replies (default: memfail)")
     argument(*PROTOCOL)
-    said = "use only this split of the shipped cases or of the files (default: dev and test, separately)"
+    said = "use only this split (default: dev and test, separately)"
     argument("--split", said, ("train", "dev", "test"))
     argument(*TASKS)
     argument("--show N", "disagreements to show (default: 20; -1: all)", int, 20)
     argument("--fail-under SHARE", "exit with 1 below this accepted accuracy, such as 0.9", float)
-    said = (
-        "use only N cases (with --suite also N replies), the same in every run, taken in turn from each task and label"
-    )
+    said = "use only N cases (with --suite also N replies), the same in every run"
     argument("--limit N", said, int)
     add_model_options(argument, "cases")
     argument("--judge-option KEY=VALUE", "weights=PATH for the offline judge", many=True)
-    argument("--data-report", "instead of judging: show the balance of the cases by split, task and style")
-    argument("--explain CASE", "show only this case, with the ten most decisive features (offline judge)")
-    said = "instead of judging: fit a small correction of the offline judge to the labels in the files (at least 50)"
+    argument("--data-report", "show the balance of the cases instead")
+    argument("--explain CASE", "show only this case, with its most decisive features (offline judge)")
+    said = "fit a correction of the offline judge to the labels in the files (at least 50) instead"
     argument("--train", said)
     argument("-o --output PATH", "with --train: the file for the correction", Path)
     argument("--json", "print everything as JSON instead")

@@ -1,7 +1,7 @@
 """Label facts of a run yourself, to measure how reliable its judge is on your system.
 
-Show facts of a run, one key per label, and write them as cases for `memfail judge-check`. Draws a random sample,
-stratified by verdict, so that fifty labels estimate how often the judge is right on this system.
+Show a random sample of facts of a run, one key per label, and write them as cases for `memfail judge-check`. Fifty
+labels estimate how often the judge is right on this system.
 """
 
 from __future__ import annotations

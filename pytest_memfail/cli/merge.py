@@ -1,7 +1,7 @@
 """Join the records of shards.
 
-Join the records of the shards of a run (--memfail-shard) and print the joint summary. They must belong to the same
-run and must not overlap. Exits with 1 if parts of the run are missing, and lists them.
+Join the records of the shards of one run (--memfail-shard) and print the joint summary. Exits with 1 if parts of the
+run are missing, and lists them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write the commands of many runs: systems, seeds, shards.
 
-Write one command and one record for each system, seed and shard, for an engine that runs them: a GitHub matrix, a
-Slurm array, a Kubernetes Job, or lines of JSON for any other. Options after -- are passed to every pytest command.
+Write one command and one record for each system, seed and shard, as a GitHub matrix, a Slurm array, a Kubernetes Job,
+or lines of JSON. Options after -- are passed to every pytest command.
 """
 
 from __future__ import annotations

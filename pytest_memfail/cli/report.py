@@ -1,8 +1,6 @@
 """Write a page, a pull-request comment or JSON from records.
 
-Render records again: x.html is one self-contained page, x.md a pull-request comment (in CI also appended to the
-step summary), x.json the summary by a published schema, x.svg and x.png the plots. Several records are shown side
-by side.
+Render records again. Several records are shown side by side.
 """
 
 from __future__ import annotations

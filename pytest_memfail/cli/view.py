@@ -1,7 +1,7 @@
 """Open the page of a run in the browser.
 
-Write the page of the last run into the folder of the run and open it in the browser. Prints the kept runs of the
-same system with their results, newest last; the page shows them too. Several records are compared.
+Write the page of the last run and open it in the browser, with the kept runs of the same system. Several records are
+compared.
 """
 
 from __future__ import annotations

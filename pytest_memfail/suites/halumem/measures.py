@@ -25,7 +25,7 @@ from pytest_memfail.core import (
 from pytest_memfail.grading import f1
 from pytest_memfail.suites.halumem.files import QUESTION_TYPES
 
-NO_MODEL: Final = "needs a model as judge, MODEL or offline+MODEL: what the offline judge estimates is no R"
+NO_MODEL: Final = "needs a model as judge, MODEL or offline+MODEL; the offline judge only estimates recall"
 EMPTY: Final = "nothing false is held, because nothing is held at all: read it beside R"
 NO_ANSWER: Final = "needs models that answer and judge"
 TYPES: Final = ("Persona", "Event", "Relationship")
