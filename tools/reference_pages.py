@@ -19,7 +19,7 @@ from pytest_memfail.cli import _parsers
 from pytest_memfail.cli.arguments import RECORD_HELP
 from pytest_memfail.options import OPTIONS
 from pytest_memfail.plugin import hookspecs
-from pytest_memfail.suites.own import case_schema
+from pytest_memfail.suites.own.files import case_schema
 from pytest_memfail.systems import yaml_schema
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -47,7 +47,7 @@ from pytest_memfail.judges.offline.model import HEADS, WEIGHTS, logit, shipped_m
 from pytest_memfail.judges.offline.reading import read_claim
 from pytest_memfail.report import model_card
 from pytest_memfail.suites import built_in_suite
-from pytest_memfail.suites.memfail import task_of_rows
+from pytest_memfail.suites.memfail.plan import task_of_rows
 
 MEMFAIL = built_in_suite("memfail")
 REPOSITORY = Path(__file__).parents[1]

@@ -152,7 +152,8 @@ class RunFolder:
 
     @classmethod
     def create(cls, runs: Path, header: Header, *, questions: int, held_back: Path | None = None) -> RunFolder:
-        """Create the folder of a new run, and prune old runs. Raises `OSError`."""
+        """Create the folder of a new run, and prune old runs before. Raises `OSError`."""
+        prune(runs, KEEP - 1)  # without the new one, whose entry a first run need not read
         now = datetime.now(timezone.utc)
         name = f"{now:%Y%m%d-%H%M%S-%f}-{uuid.uuid4().hex[:4]}"
         entry = {
@@ -172,7 +173,6 @@ class RunFolder:
         except BaseException:
             shutil.rmtree(making, ignore_errors=True)
             raise
-        prune(runs)
         return cls(folder, lock, entry)
 
     @property

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from pytest_memfail.cli import main
-from pytest_memfail.suites.own import case_schema
+from pytest_memfail.suites.own.files import case_schema
 from pytest_memfail.systems import yaml_schema
 
 ROOT = Path(__file__).parents[2]

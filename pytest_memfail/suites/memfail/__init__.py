@@ -6,23 +6,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import OURS, Plants, Source, Suite, SuiteFault, SuiteRequest, Task, UsageError
-from pytest_memfail.suites.memfail.files import files_of_memfail
+from pytest_memfail.core import OURS, Plants, ProtocolName, Source, Suite, SuiteFault, SuiteRequest, Task, UsageError
 from pytest_memfail.suites.memfail.kinds import ANSWERS, KINDS
-from pytest_memfail.suites.memfail.plan import MEMFAIL_TASKS, TASK_NAMES, TASKS, task_of_row, task_of_rows
-from pytest_memfail.suites.memfail.row_models import LETTERS, MODELS
+from pytest_memfail.suites.memfail.task_names import MEMFAIL_TASKS, TASK_NAMES
 from pytest_memfail.suites.shipped import shipped_data
 
 __all__ = [
     "ANSWERS",
     "KINDS",
-    "LETTERS",
     "MEMFAIL_TASKS",
-    "MODELS",
     "SUITE",
     "TASK_NAMES",
     "task_of_row",
-    "task_of_rows",
 ]
 
 
@@ -32,6 +27,9 @@ def load(request: SuiteRequest) -> list[Task]:
     A folder may hold only some tasks. Raises `UsageError` for a missing file of a task that the user named and for a folder
     without rows, `RowError` for the first fault.
     """
+    from pytest_memfail.suites.memfail.files import files_of_memfail
+    from pytest_memfail.suites.memfail.plan import TASKS
+
     folder = request.folder or shipped_data()
     if not folder.is_dir():
         raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
@@ -53,6 +51,17 @@ def faults(folder: Path) -> Iterable[SuiteFault]:
     from pytest_memfail.suites.memfail.faults import faults as found
 
     return found(folder)
+
+
+def task_of_row(name: str, row: Mapping[str, Any], protocol: ProtocolName, file: Path, line: int) -> Task:
+    """Return the task of a single row, with its cells as text or as values.
+
+    Raises `RowError` with file, line and field of a fault.
+    """
+    from pytest_memfail.suites.memfail.plan import TASKS
+    from pytest_memfail.suites.memfail.rows import single_row
+
+    return TASKS[name].build(name, single_row(file, line, row, TASKS[name].model), protocol, 0)
 
 
 def recipes() -> Mapping[str, Any]:

@@ -385,17 +385,7 @@ TASKS: Final[dict[str, Format]] = {
         UpdatedRow, lambda row: f"{row.entity} {row.subject}", lambda row: str(row.messages), updated_facts
     ),
 }
-"""The five tasks of the MemFail paper in its order, and our own."""
-TASK_NAMES: Final = tuple(TASKS)
-MEMFAIL_TASKS: Final = TASK_NAMES[:5]
-
-
-def task_of_row(name: str, row: Mapping[str, Any], protocol: ProtocolName, file: Path, line: int) -> Task:
-    """Return the task of a single row, with its cells as text or as values.
-
-    Raises `RowError` with file, line and field of a fault.
-    """
-    return TASKS[name].build(name, single_row(file, line, row, TASKS[name].model), protocol, 0)
+"""How each task's rows are read and stored."""
 
 
 def task_of_rows(name: str, rows: Sequence[tuple[str, Mapping[str, Any]]], protocol: ProtocolName = "ours") -> Task:

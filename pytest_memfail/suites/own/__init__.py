@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_memfail.core import Folders, Source, Suite, SuiteRequest, Task
+from pytest_memfail.core import Folders, Source, Suite, SuiteFault, SuiteRequest, Task
 from pytest_memfail.suites.kinds import ANSWERS, KINDS, OWN_ANSWERS
-from pytest_memfail.suites.own.faults import faults
-from pytest_memfail.suites.own.files import CUSTOM, case_schema, find_custom, needed_files, read_custom
+from pytest_memfail.suites.own.finding import CUSTOM, find_custom, needed_files
 from pytest_memfail.suites.own.haystacks import SUITES, HaystackFinder
 
 if TYPE_CHECKING:
@@ -19,12 +19,36 @@ __all__ = [
     "CUSTOM",
     "SUITE",
     "HaystackFinder",
-    "case_schema",
     "find_custom",
     "needed_files",
     "read_custom",
     "with_users_tasks",
 ]
+
+
+def read_custom(
+    paths: Sequence[Path],
+    root: Path,
+    haystacks: HaystackFinder | None = None,
+    needed: Iterable[Path] | None = None,
+) -> Task | None:
+    """Return the task of these files; None if there are none. `haystacks` finds the conversations to store around a case.
+
+    Raises `RowError` with file, line and key of the first fault in a file that is needed (None: all are). Others are left out,
+    and the note of the task says so.
+    """
+    if not paths:
+        return None
+    from pytest_memfail.suites.own.files import read_custom as read
+
+    return read(paths, root, haystacks, needed)
+
+
+def faults(folder: Path) -> Iterable[SuiteFault]:
+    """Return what `memfail validate` says of the cases in a folder."""
+    from pytest_memfail.suites.own.faults import faults as found
+
+    return found(folder)
 
 
 def load(request: SuiteRequest) -> list[Task]:

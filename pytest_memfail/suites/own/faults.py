@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import Folders, RowError, SuiteFault
-from pytest_memfail.suites.own.files import find_custom, misplaced, read_custom
+from pytest_memfail.suites.own.files import misplaced, read_custom
+from pytest_memfail.suites.own.finding import find_custom
 from pytest_memfail.suites.own.haystacks import HaystackFinder
 from pytest_memfail.suites.published import as_faults
 

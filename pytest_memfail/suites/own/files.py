@@ -30,14 +30,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from difflib import get_close_matches
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -78,6 +76,7 @@ from pytest_memfail.rows import (
     slug,
 )
 from pytest_memfail.suites.kinds import NEVER_SAID
+from pytest_memfail.suites.own.finding import CUSTOM, SUFFIX
 from pytest_memfail.suites.own.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.places import better_said, elsewhere
 from pytest_memfail.texts import content
@@ -85,10 +84,6 @@ from pytest_memfail.texts import content
 if TYPE_CHECKING:
     import yaml
 
-CUSTOM: Final = "custom"
-SUFFIX: Final = ".memfail.yaml"
-SKIPPED: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
-"""Folders that pytest does not search for tests by default."""
 DAY_CHARACTERS: Final = len("2026-03-01")
 
 
@@ -214,51 +209,13 @@ class ConversationFile(BaseModel):
     conversations: Annotated[list[CaseConversation], Field(min_length=1)]
 
 
-def is_case_file(path: Path) -> bool:
-    """Return whether the path is a file of cases, by its name."""
-    return path.name.endswith(SUFFIX) and path.is_file()
-
-
-def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> list[Path]:
-    """Return the case files among these paths and below these folders.
-
-    Does not enter the skipped folders or virtual environments.
-    """
-    found: set[Path] = set()
-    for start in starts:
-        if is_case_file(start):
-            found.add(start)
-        for folder, folders, names in os.walk(start):
-            here = Path(folder)
-            folders[:] = [
-                name
-                for name in folders
-                if not any(fnmatch(name, pattern) for pattern in skipped) and not (here / name / "pyvenv.cfg").is_file()
-            ]
-            found.update(here / name for name in names if name.endswith(SUFFIX))
-    # a file and a link to it count once
-    return list({path.resolve(): path for path in sorted(found, reverse=True)}.values())[::-1]
-
-
-def needed_files(selection: Iterable[Sequence[str]], patterns: Sequence[str]) -> list[Path] | None:
-    """Return the files of cases that must be sound, because the selection names them; None if all are, because all cases run."""
-    runs_all = not patterns or any(fnmatch(CUSTOM, pattern) for pattern in patterns)
-    if runs_all and any(tuple(chosen) in ((), (CUSTOM,)) for chosen in selection):
-        return None
-    return [Path(chosen[0]) for chosen in selection if chosen and Path(chosen[0]).is_absolute()]
-
-
 def read_custom(
     paths: Sequence[Path],
     root: Path,
     haystacks: HaystackFinder | None = None,
     needed: Iterable[Path] | None = None,
 ) -> Task | None:
-    """Return the task of these files; None if there are none. `haystacks` finds the conversations to store around a case.
-
-    Raises `RowError` with file, line and key of the first fault in a file that is needed (None: all are). Others are left out,
-    and the note of the task says so.
-    """
+    """Return the task of these files, as `suites.read_custom` says."""
     must_be_sound = {path.resolve() for path in (paths if needed is None else needed)}
     left_out: list[str] = []
     haystacks = haystacks or HaystackFinder()

@@ -22,7 +22,8 @@ from row_stores import PUBLISHED, ROWS
 from pytest_memfail.core import Fact, Task
 from pytest_memfail.judges.offline.english import plain, tokens_of
 from pytest_memfail.suites import TaskRequest, load_tasks, shipped_data
-from pytest_memfail.suites.memfail import TASK_NAMES, task_of_rows
+from pytest_memfail.suites.memfail import TASK_NAMES
+from pytest_memfail.suites.memfail.plan import task_of_rows
 
 FOLDER = Path(str(files("pytest_memfail.judges.offline")))
 TABLES = sorted(path.name.removesuffix(".tsv.gz") for path in (FOLDER / "tables").glob("*.tsv.gz"))
