@@ -5,16 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from pytest_memfail.core import ERROR, FAILURES, MEANINGS, MEMORY_STAGES, FactVerdict, Memory, QuestionRecord
-from pytest_memfail.report.text import why
+from pytest_memfail.report.text import kept_of_it, why
 from pytest_memfail.results import Loaded, change_of, is_unsure, shown
 from pytest_memfail.safety import escape_controls
-
-ORIGINS: Final = ("conversation_id", "session_id", "conversation", "source")
-"""Metadata keys under which systems record the origin of a memory."""
 
 
 def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
@@ -63,24 +60,33 @@ def _stores(index: int, record: Loaded, texts: dict[str, int]) -> Iterator[dict[
         changes = [(change.number, change.added, change.gone) for change in store.history]
         if store.listings:
             changes = [(0, store.listings[-1], ())]
+        origins, likely = enumerate(store.origins), set(store.likely)
         if changes:
             yield {
                 "r": index,
                 "store": store.store,
                 "task": store.task,
+                "sessions": [[session.id, session.kept] for session in store.sessions],
                 "lists": [
-                    {"number": number, "added": [_memory(memory, texts) for memory in added], "gone": list(gone)}
+                    {
+                        "number": number,
+                        "added": [_memory(memory, texts, next(origins, (0, ())), likely) for memory in added],
+                        "gone": list(gone),
+                    }
                     for number, added, gone in changes
                 ],
             }
 
 
-def _memory(memory: Memory, texts: dict[str, int]) -> dict[str, Any]:
-    found: dict[str, Any] = {"t": texts.setdefault(memory.text, len(texts))}
+def _memory(
+    memory: Memory, texts: dict[str, int], origin: tuple[int, Sequence[int]], likely: Collection[int]
+) -> dict[str, Any]:
+    place, sessions = origin
+    found: dict[str, Any] = {"t": texts.setdefault(memory.text, len(texts)), "from": list(sessions)}
     if memory.id is not None:
         found["id"] = memory.id
-    if origin := next((str(memory.metadata[name]) for name in ORIGINS if memory.metadata.get(name)), ""):
-        found["o"] = origin
+    if place in likely:
+        found["likely"] = True
     return found
 
 
@@ -139,6 +145,8 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
             "stages": _stages(fact),
             "closest": [kept(text) for text in fact.closest],
             "ranks": list(fact.ranks),
+            "session": fact.conversation,
+            "kept": None if fact.kept is None else [kept_of_it(fact.kept), [kept(text) for text in fact.kept.texts]],
         }
         for fact in question.facts
     ]

@@ -157,7 +157,8 @@ def _fact(fact: FactVerdict) -> Iterator[str]:
     sure = f"unsure, {confidence:.2f}" if confidence is not None and confidence < UNSURE else ""
     yield from _field(stage, "; ".join(part for part in (passed, result.reason, sure) if part), 3)
     if fact.kept is not None:
-        yield from _field("kept of it", kept_of_it(fact.kept, fact), 2)
+        texts = " / ".join(excerpt(text, (), fact.text) for text in fact.kept.texts)
+        yield from _field("kept of it", kept_of_it(fact.kept) + (f": {texts}" if texts else ""), 2)
     for text in fact.closest[:1]:
         if fact.kept is not None and text in fact.kept.texts:
             continue
@@ -169,12 +170,11 @@ def _fact(fact: FactVerdict) -> Iterator[str]:
         yield from _field("", f"the stored entry is {where}", 1)
 
 
-def kept_of_it(kept: Kept, fact: FactVerdict) -> str:
-    """Return what the store kept of the conversation of a fact that is not stored."""
+def kept_of_it(kept: Kept) -> str:
+    """Return how much the store kept of the conversation of a fact that is not stored."""
     if not kept.entries:
         return "nothing that shares its rare words" if kept.is_likely else "nothing: no entry is from this conversation"
-    likely = " (likely)" if kept.is_likely else ""
-    return f"{counted(len(kept.entries), 'entry')}{likely}: {' / '.join(excerpt(t, (), fact.text) for t in kept.texts)}"
+    return f"{counted(len(kept.entries), 'entry')}{' (likely)' if kept.is_likely else ''}"
 
 
 def _retrieved(memories: Sequence[Memory], room: int) -> list[str]:

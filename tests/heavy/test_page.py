@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_memfail.core import Memory, QuestionRecord
+from pytest_memfail.core import Kept, Memory, QuestionRecord, Session
 from pytest_memfail.records import StoreRecord, from_json
 from pytest_memfail.report.html import html
 from pytest_memfail.results import load_record
@@ -65,7 +65,9 @@ def memory(text: str, **fields: Any) -> Memory:
 def run(tmp_path: Path) -> Path:
     questions = [question(i, v) for i, v in enumerate(["correct", "summary_error", "not_retrieved", "not_stored"])]
     listing = (memory("Ada bakes bread."), memory("Nothing to do with it, elephants swim."))
-    return write(tmp_path / "a.jsonl", *questions, replace(store(), listings=(listing,)))
+    sessions = (Session("c-0", 30, 0.0), Session("c-1", 35, 0.5))
+    held = replace(store(), listings=(listing,), sessions=sessions, origins=((1,), ()), likely=(1,))
+    return write(tmp_path / "a.jsonl", *questions, held)
 
 
 def test_a_cell_of_the_heat_map_filters(visit: Any, run: Path) -> None:
@@ -131,6 +133,19 @@ def test_the_store_browser(visit: Any, run: Path) -> None:
     tab.select_option("#m-kind", "")
     tab.click("#memories .row >> nth=0")
     assert tab.inner_text("#store .chosen mark.lost").startswith("only")
+    assert "1 of 2 conversations left nothing" in tab.inner_text("#store [role=status]")
+    dropped, cut = (one.inner_text().split("\n") for one in tab.query_selector_all("#conversations .row"))
+    assert dropped == ["c-0", "nothing kept"]
+    assert cut == ["Ada bakes bread only when it rains.", "50 % of its words are kept, in 1 memory"]
+    tab.click("#conversations .row >> nth=0")
+    assert "nothing" in tab.inner_text("#store .chosen")
+
+
+def test_a_fact_that_is_not_stored_shows_what_is_left_of_its_conversation(visit: Any, tmp_path: Path) -> None:
+    asked = question(0, "not_stored")
+    asked = replace(asked, facts=(replace(asked.facts[0], kept=Kept((1,), ("Ada likes rain.",), is_likely=True)),))
+    text = visit([write(tmp_path / "k.jsonl", asked, store())]).inner_text("#detail")
+    assert text.index("1 entry (likely)") < text.index("Ada likes rain.") < text.index("closest")
 
 
 def test_the_store_over_time(visit: Any, tmp_path: Path) -> None:
@@ -204,8 +219,8 @@ def ranked(number: int, k: int, rank: int | None) -> QuestionRecord:
 @pytest.mark.parametrize(
     ("ranks", "says"),
     [
-        ([(5, None, 4), (20, 12, 4)], "Of 4 missed at a smaller k, k=20 shows 4: k is too small."),
-        ([(5, None, 4), (20, None, 4)], "Of 4 missed at a smaller k, k=20 shows 0: the ranking is wrong, not k."),
+        ([(5, None, 5), (20, 12, 5)], "Of 5 missed at a smaller k, k=20 shows 5: k is too small."),
+        ([(5, None, 5), (20, None, 5)], "Of 5 missed at a smaller k, k=20 shows 0: the ranking is wrong, not k."),
         ([(5, 1, 6), (5, None, 4)], "0 of the 6 others rank in the lower half: what is found ranks high"),
         ([(5, 4, 3), (5, 5, 3), (5, None, 4)], "6 of the 6 others rank in the lower half: ranks reach down to k"),
     ],

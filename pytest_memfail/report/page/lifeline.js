@@ -78,7 +78,8 @@ function factView(question, fact, number) {
   const made = element("dl");
   if (fact.text !== null) field(made, "fact", text(fact.text));
   field(made, "said", diff(fact));
-  for (const i of fact.closest) field(made, fact.v === "not_stored" ? "closest" : "stored", marked(text(i), fact.found, "kept"));
+  if (fact.kept) field(made, "kept of it", [element("p", fact.kept[0]), ...fact.kept[1].map((i) => element("p", text(i)))]);
+  for (const i of fact.closest.filter((i) => !fact.kept || !fact.kept[1].includes(i))) field(made, fact.v === "not_stored" ? "closest" : "stored", marked(text(i), fact.found, "kept"));
   if (fact.missing.length) field(made, "lost", fact.missing.join("; "));
   const reason = fact.stages.filter(([, outcome, why]) => why && outcome !== "not_reached").map(([name, outcome, why]) => name + " " + outcome + ": " + why);
   if (reason.length) field(made, "judged", reason[reason.length - 1]);

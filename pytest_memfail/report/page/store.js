@@ -9,49 +9,20 @@ function entriesAt(store, at) {
   return held;
 }
 
-// What the record holds of the conversations of a store: what its questions' facts were said in, at this time.
-function conversationsOf(store, number) {
-  const found = new Map();
+// The conversations of a store, with what the facts of its questions quote of them, up to this listing.
+function conversationsOf(store, number, isLast) {
+  const found = new Map(store.sessions.map(([id, kept]) => [id, { id, kept, said: "", claims: new Set(), first: Infinity, memories: [] }]));
   for (const q of data.questions) {
     if (q.r !== store.r || q.task.split(".")[0] !== store.task || q.store !== store.store) continue;
     for (const fact of q.facts || []) {
-      const one = found.get(fact.source) || { source: fact.source, said: text(fact.source), claims: new Set(), first: q.listing, ids: new Set() };
+      const one = found.get(fact.session);
+      if (!one) continue;
+      if (!one.said.includes(text(fact.source))) one.said += (one.said && "\n") + text(fact.source);
       one.first = Math.min(one.first, q.listing);
-      one.ids.add(fact.id);
-      if (q.listing === number || store.lists.length === 1) for (const i of fact.entries) one.claims.add(i);
-      found.set(fact.source, one);
+      if (fact.v !== "not_stored" && (q.listing === number || store.lists.length === 1)) for (const i of fact.entries) one.claims.add(i);
     }
   }
-  return [...found.values()].filter((one) => one.first <= number);
-}
-
-// Match each memory with a conversation: by the origin that the system tells, else by the rare words in common.
-function match(memories, conversations) {
-  const places = new Map();
-  conversations.forEach((one, i) => {
-    for (const word of new Set(wordsOf(one.said).map(({ word }) => word))) {
-      if (!places.has(word)) places.set(word, []);
-      places.get(word).push(i);
-    }
-  });
-  const origins = new Map();
-  return memories.map((memory, place) => {
-    const mine = { ...memory, place, said: text(memory.t), from: -1, how: "", facts: 0 };
-    const scores = new Map();
-    let total = 0;
-    for (const word of new Set(wordsOf(mine.said).map(({ word }) => word))) {
-      const where = places.get(word) || [];
-      const weight = Math.log(1 + conversations.length / (where.length || 0.5));
-      total += weight;
-      for (const i of where) scores.set(i, (scores.get(i) || 0) + weight);
-    }
-    let best = -1;
-    for (const [i, score] of scores) if (best < 0 || score > scores.get(best)) best = i;
-    if (best >= 0 && scores.get(best) >= 0.4 * total) { mine.from = best; mine.how = "best match"; }
-    if (mine.from >= 0 && memory.o) origins.set(memory.o, mine.from);
-    conversations.forEach((one) => { if (one.claims.has(place)) mine.facts++; });
-    return mine;
-  }).map((mine) => (mine.o && origins.has(mine.o) ? { ...mine, from: origins.get(mine.o), how: "origin " + mine.o } : mine));
+  return [...found.values()].map((one) => ({ ...one, here: isLast || one.first <= number }));
 }
 
 function storeView() {
@@ -61,7 +32,7 @@ function storeView() {
   const control = (id, label, made) => { made.id = id; return element("div", [element("label", label, null, { for: id }), made]); };
   const select = (options) => element("select", options.map(([value, label]) => element("option", label, null, { value })));
   const which = select(stores.map((store, i) => [String(i), name(store)]));
-  const kind = select([["", "all"], ["used", "needed by a question"], ["unclaimed", "unclaimed: no question needs them"], ["orphan", "from no recorded conversation"]]);
+  const kind = select([["", "all"], ["used", "needed by a question"], ["unclaimed", "unclaimed: no question needs them"], ["orphan", "from no known conversation"]]);
   const order = select([["", "as listed"], ["from", "by conversation"], ["long", "longest first"]]);
   const words = element("input", null, null, { type: "search" });
   const time = element("input", null, null, { type: "range", min: "0", step: "1" });
@@ -73,42 +44,44 @@ function storeView() {
   const left = element("div", null, null, { id: "memories" }), right = element("div", null, null, { id: "conversations" });
   const open = element("section", [element("p", "Choose a memory or a conversation.", "soft")], "chosen", { "aria-label": "What was said, and what is stored", tabindex: "-1" });
   box.replaceChildren(form, said, element("div", [element("section", [element("h3", "Memories"), left]), element("section", [element("h3", "Conversations"), right])], "halves"), open);
-  let conversations = [], memories = [];
+  let conversations = [], memories = [], here = [];
 
-  function lacking(one) {
-    if (one.lost === undefined) {
-      const known = new Set(memories.filter((m) => conversations[m.from] === one || one.claims.has(m.place)).flatMap((m) => wordsOf(m.said).map(({ word }) => word)));
-      const all = wordsOf(one.said);
-      one.lost = all.filter(({ word }) => !known.has(word));
-      one.share = all.length ? one.lost.length / all.length : 0;
-    }
-    return one;
+  const titleOf = (one) => one.said || one.id;
+  // The words that none of the memories from a conversation has, and their share. The record knows it for all words, even unquoted ones.
+  function lacking(one, isLast) {
+    const known = new Set(one.memories.flatMap((m) => wordsOf(m.said).map(({ word }) => word)));
+    const all = wordsOf(one.said);
+    one.lost = all.filter(({ word }) => !known.has(word));
+    one.share = isLast ? one.kept : all.length ? 1 - one.lost.length / all.length : 0;
   }
   function pair(one, mine) {
     const list = element("dl");
-    if (one) field(list, "said", inMarks(one.said, lacking(one).lost.map(({ from, to }) => [from, to]), "lost"));
-    else field(list, "said", "no conversation that the record holds");
+    if (one) field(list, "said", one.said ? inMarks(one.said, one.lost.map(({ from, to }) => [from, to]), "lost") : one.id + ": no question quotes it");
+    else field(list, "said", "no known conversation");
     for (const m of mine) field(list, "memory " + (m.place + 1) + (m.id ? " " + m.id : ""), m.said);
-    if (!mine.length) field(list, "stored", "no memory came from it");
+    if (!mine.length) field(list, "stored", "nothing");
     open.replaceChildren(list);
   }
+  const plural = (n, noun) => n + " " + (n === 1 ? noun : noun.endsWith("y") ? noun.slice(0, -1) + "ies" : noun + "s");
   const memoryList = virtualList(left, "Memories", (m) => [element("span", m.said, "one"),
-    element("small", (m.facts ? "needed by " + m.facts + (m.facts > 1 ? " facts" : " fact") : "unclaimed") + "; " +
-      (m.from < 0 ? "from no recorded conversation" : m.how + ": " + conversations[m.from].said), "soft one")], (m) => pair(m.from < 0 ? null : conversations[m.from], [m]));
-  const saidList = virtualList(right, "Conversations", (one) => [element("span", one.said, "one"),
-    element("small", percent(lacking(one).lost.length, wordsOf(one.said).length) + " of its words are in no memory from it", "soft one")],
-    (one) => pair(one, memories.filter((m) => conversations[m.from] === one || one.claims.has(m.place))));
+    element("small", (m.facts ? "needed by " + plural(m.facts, "fact") : "unclaimed") + "; " +
+      (m.from.length ? (m.likely ? "likely from: " : "from: ") + m.from.map((i) => titleOf(conversations[i])).join(" / ") : "from no known conversation"), "soft one")],
+    (m) => pair(conversations[m.from[0]], [m]));
+  const saidList = virtualList(right, "Conversations", (one) => [element("span", titleOf(one), "one"),
+    element("small", one.memories.length ? Math.round(100 * one.share) + " % of its words are kept, in " + plural(one.memories.length, "memory") : "nothing kept", "soft one")],
+    (one) => pair(one, one.memories));
 
   function filter() {
     const wanted = get("mwords").toLowerCase(), chosen = get("kind");
     let found = memories.filter((m) => (wanted === "" || m.said.toLowerCase().includes(wanted)) &&
-      (chosen === "" || (chosen === "orphan" ? m.from < 0 : (chosen === "used") === m.facts > 0)));
-    if (get("order") === "from") found = [...found].sort((a, b) => a.from - b.from);
+      (chosen === "" || (chosen === "orphan" ? !m.from.length : (chosen === "used") === m.facts > 0)));
+    if (get("order") === "from") found = [...found].sort((a, b) => (a.from[0] ?? -1) - (b.from[0] ?? -1));
     if (get("order") === "long") found = [...found].sort((a, b) => b.said.length - a.said.length);
     memoryList.show(found);
     const unclaimed = memories.filter((m) => !m.facts).length;
     said.textContent = found.length + " of " + memories.length + " memories listed; " + unclaimed + " unclaimed (" + percent(unclaimed, memories.length) +
-      "): no question of this record needs them. The record holds the " + conversations.length + " conversations that its questions ask about.";
+      "): no question of this record needs them. " + (conversations.length ? here.filter((one) => !one.memories.length).length + " of " +
+      plural(here.length, "conversation") + " left nothing." : "The record does not say which conversations they came from.");
   }
   function show() {
     const store = stores[Math.min(stores.length - 1, Number(get("store")) || 0)];
@@ -119,10 +92,13 @@ function storeView() {
     time.max = String(last); time.value = String(at);
     const { number, added, gone } = store.lists[at];
     timeSaid.textContent = "listing " + (at + 1) + " of " + (last + 1) + ": +" + added.length + " −" + gone.length;
-    conversations = conversationsOf(store, number);
-    memories = match(entriesAt(store, at), conversations);
-    conversations.forEach(lacking);
-    saidList.show([...conversations].sort((a, b) => b.share - a.share));
+    conversations = conversationsOf(store, number, at === last);
+    memories = entriesAt(store, at).map((memory, place) => ({ ...memory, place, said: text(memory.t), from: memory.from.filter((i) => conversations[i]),
+      facts: conversations.filter((one) => one.claims.has(place)).length }));
+    for (const mine of memories) for (const i of mine.from) { conversations[i].memories.push(mine); conversations[i].here = true; }
+    here = conversations.filter((one) => one.here);
+    for (const one of here) lacking(one, at === last);
+    saidList.show([...here].sort((a, b) => a.share - b.share));
     filter();
   }
   which.addEventListener("input", () => { set({ store: which.value === "0" ? "" : which.value, at: "" }); show(); });
