@@ -229,6 +229,7 @@ def test_other_folders_are_entered_by_their_door():
 KNOWN_REACHES = {
     "tools/reference_pages.py": "writes the pages of options and hooks from their declarations",
     "tools/build_wordnet.py": "writes the word tables that judges/offline/ reads",
+    "tools/planted_bugs.py": "plants bugs into the parts that the built-in systems consist of",
     "tools/train_judge.py": "trains the weights that judges/offline/ reads, on the rows of MemFail",
     "benchmarks/mab_scale.py": "draws numbered facts without writing their files",
     "benchmarks/llm_path.py": "testing/ does not offer the mark of a blocked request",
