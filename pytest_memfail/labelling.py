@@ -65,7 +65,7 @@ def draw(questions: Sequence[Recorded], number: int, seed: int, *, unsure: bool 
 def _facts(question: Recorded) -> list[Drawn]:
     found = []
     for at, fact in enumerate(question.asked.facts):
-        if fact.verdict == UNGRADED:
+        if fact.verdict == UNGRADED or fact.is_distractor:  # the labels are those of expected facts
             continue
         judged = "ok" if fact.verdict == CORRECT else fact.verdict
         found.append(Drawn(question, at, judged, fact.confidence, 0.0))

@@ -19,8 +19,8 @@ PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": 1900,
     "running": 1375,
-    "engine": 1000,
-    "hosting": 1150,
+    "engine": 1010,
+    "hosting": 1165,
     "records": 1000,
     "results": 1300,
     "judges/offline": 3000,

@@ -38,6 +38,12 @@ class Notes:
         with self._lock:
             return [note for due, note in self._notes.get(user, []) if due <= time.monotonic()]
 
+    def forget(self, user: str, text: str) -> None:
+        with self._lock:
+            self._notes[user] = [
+                (due, note) for due, note in self._notes.get(user, []) if text not in str(note["memory"])
+            ]
+
     def waiting(self, user: str) -> int:
         with self._lock:
             return sum(due > time.monotonic() for due, _ in self._notes.get(user, []))
@@ -73,6 +79,9 @@ def serve(port: int, notes: Notes, key: str = "") -> ThreadingHTTPServer:
                     return 202, {"accepted": len(data["messages"])}
                 case "POST", ["users", user, "search"]:
                     return 200, {"results": notes.search(user, data["query"], data["limit"])}
+                case "POST", ["users", user, "forget"]:
+                    notes.forget(user, data["text"])
+                    return 200, {}
                 case "GET", ["users", user, "notes"]:
                     start = int(given.get("after", 0))
                     found = notes.of(user)

@@ -146,6 +146,7 @@ from .taxonomy import (
     UNGRADED as UNGRADED,
     VACUOUS as VACUOUS,
     VERDICTS as VERDICTS,
+    WRONGLY_HELD as WRONGLY_HELD,
     ProtocolName as ProtocolName,
     worst as worst,
 )

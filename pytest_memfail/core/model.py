@@ -33,6 +33,8 @@ class Conversation:
     id: str
     messages: tuple[Message, ...]
     timestamp: datetime | None = None
+    forgets: str = ""
+    """What the user asks to forget; a system with `forget()` is called with it, and does not store the conversation."""
 
     @property
     def text(self) -> str:
@@ -124,7 +126,9 @@ class Fact:
     history: tuple[str, ...] = ()
     """Ids of other relevant conversations; a sample that keeps the fact keeps them."""
     is_distractor: bool = False
-    """Whether the store must not hold it."""
+    """Whether memory must not hold it."""
+    may_hold_part: bool = False
+    """Whether it is no fault to hold only a part of a distractor."""
 
     def __post_init__(self) -> None:
         """Complete the claim by the text and the source."""
@@ -215,10 +219,16 @@ class StorePlan:
     """Reads the conversations, by id, if `steps` have them without messages, because the text of a run may not fit in memory."""
     characters: int = 0
     """Number of characters in the conversations that `opens` reads."""
+    beside: tuple[Conversation, ...] = ()
+    """What another user tells a second store of the same system, which is open while this one is asked."""
 
     def read_conversations(self) -> tuple[Conversation, ...]:
         """Return all conversations, in the order they are stored. Reads files each time if the plan has `opens`."""
         return tuple(step.conversation for step in self.opened().steps if isinstance(step, Ingest))
+
+    def read_all(self) -> tuple[Conversation, ...]:
+        """Return its conversations, and those of the other user."""
+        return (*self.read_conversations(), *self.beside)
 
     @property
     def size(self) -> int:

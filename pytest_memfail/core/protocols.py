@@ -29,6 +29,9 @@ class MemorySystem(Protocol):
     `settled() -> bool`
         for a system that stores in the background: called after the last conversation, again and again until it returns
         True. Questions are asked then. It takes an error to return False longer than a call may take.
+    `forget(text)`
+        delete what it holds of this text, for a user who asks to forget it. A system without it stores that request as a
+        conversation.
     `close()`
         called after its last question is answered.
     `snapshot(path)`, `restore(path)`

@@ -11,6 +11,7 @@ ProtocolName = Literal["ours", "paper"]
 NOT_STORED: Final = "not_stored"
 SUMMARY_ERROR: Final = "summary_error"
 NOT_RETRIEVED: Final = "not_retrieved"
+WRONGLY_HELD: Final = "wrongly_held"
 REASONING_ERROR: Final = "reasoning_error"
 CORRECT: Final = "correct"
 UNGRADED: Final = "ungraded"
@@ -20,10 +21,10 @@ VACUOUS: Final = "vacuous"
 """Marks a correct verdict that proves nothing about the memory. Not a verdict: the record says `correct` and sets a
 flag."""
 
-FAILURES: Final = (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED, REASONING_ERROR)
+FAILURES: Final = (WRONGLY_HELD, NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED, REASONING_ERROR)
 """Failure verdicts, worst first; a question with several facts takes the worst."""
 
-MEMORY_FAILURES: Final = FAILURES[:3]
+MEMORY_FAILURES: Final = FAILURES[:-1]
 """Failures of the memory system; a reasoning error is the model's."""
 
 GRADED: Final = (CORRECT, *FAILURES)
@@ -31,11 +32,12 @@ VERDICTS: Final = (CORRECT, *FAILURES, UNGRADED, ERROR)
 
 STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
-STAGE_FAILURE: Final[Mapping[str, str]] = MappingProxyType(dict(zip(STAGES, FAILURES, strict=True)))
-"""The verdict of a fact whose first failed stage is the key."""
+STAGE_FAILURE: Final[Mapping[str, str]] = MappingProxyType(dict(zip(STAGES, FAILURES[1:], strict=True)))
+"""The verdict of an expected fact whose first failed stage is the key."""
 
 MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        WRONGLY_HELD: "memory holds what it must not: what it was told to forget, or what another user said",
         NOT_STORED: "an expected fact is nowhere in the store",
         SUMMARY_ERROR: "the fact is stored, but what a right answer needs was dropped, generalised or garbled",
         NOT_RETRIEVED: "stored faithfully, but not recoverable from the memories retrieved",
@@ -49,6 +51,7 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
 
 LETTERS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        WRONGLY_HELD: "H",
         NOT_STORED: "T",
         SUMMARY_ERROR: "S",
         NOT_RETRIEVED: "R",
@@ -58,7 +61,7 @@ LETTERS: Final[Mapping[str, str]] = MappingProxyType(
         CORRECT: ".",
     }
 )
-"""One letter for the progress line: sTored, Summary, Retrieved, Answer."""
+"""One letter for the progress line: Held, sTored, Summary, Retrieved, Answer."""
 
 
 def worst(verdicts: Iterable[str]) -> str:

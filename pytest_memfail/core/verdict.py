@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_memfail.core.model import Fact, Memory, rank_of
@@ -12,9 +13,9 @@ from pytest_memfail.core.taxonomy import (
     NOT_RETRIEVED,
     NOT_STORED,
     STAGE_FAILURE,
-    SUMMARY_ERROR,
     UNGRADED,
     VERDICTS,
+    WRONGLY_HELD,
     worst,
 )
 
@@ -105,6 +106,8 @@ class FactVerdict:
     """The id of the conversation that states the fact."""
     kept: Kept | None = None
     """What the store kept of that conversation, if the fact is not stored and this is known."""
+    is_distractor: bool = False
+    """Whether memory must not hold it."""
 
     @property
     def name(self) -> str:
@@ -205,7 +208,6 @@ def question_verdict(
     credited: bool | None = None,
     passed_before: bool | None = None,
     keeps_answer: bool = False,
-    distractors: Collection[str] = (),
 ) -> Verdict:
     """Return the verdict of a question: the worst of its facts, then the answer stage.
 
@@ -215,8 +217,7 @@ def question_verdict(
 
     `passed_before` says whether the same was answered right before something changed; None if that was not asked. A
     right answer after a wrong one is a trivial pass: it proves nothing. With `keeps_answer` the verdict has the result of
-    the answer stage even where a fact failed. `distractors` are the ids of facts that the store must not hold; they say
-    nothing about whether memory held the others.
+    the answer stage even where a fact failed. Facts that memory must not hold say nothing about whether it held the others.
     """
     name, label, vacuous = worst(fact.verdict for fact in facts), None, False
     if must_not_use and name in (NOT_STORED, NOT_RETRIEVED):
@@ -241,7 +242,7 @@ def question_verdict(
         credited,
         label,
         answer.score,
-        None if vacuous else _memory_held({fact.verdict for fact in facts if fact.id not in distractors}),
+        None if vacuous else _memory_held({fact.verdict for fact in facts if not fact.is_distractor}),
     )
 
 
@@ -267,20 +268,37 @@ def described(found: FactVerdict, fact: Fact, memories: Sequence[Memory], shown:
 
 
 def distractor_verdict(
-    fact_id: str, storage: StageResult, summary: StageResult, *, is_empty: bool = False
+    fact: Fact,
+    storage: StageResult,
+    summary: StageResult,
+    retrieval: StageResult = UNREACHED,
+    *,
+    is_empty: bool = False,
 ) -> FactVerdict:
-    """Return the verdict of a fact that the store must not hold.
+    """Return the verdict of a fact that memory must not hold, from the results that an expected fact would get.
 
     Of an empty store (`is_empty`) the pass proves nothing. The metric `score` is 2 if the store holds all of it, 1 if it
     holds a part.
     """
-    if storage.outcome == "failed":
-        reason = f"not held, as it should be: {storage.reason}"
-        resisted = replace(storage, outcome="passed", reason=reason, missing=(), label=None, vacuous=is_empty)
-        return FactVerdict(fact_id, CORRECT, resisted, resisted, resisted)
-    if storage.outcome != "passed":
-        return FactVerdict(fact_id, UNGRADED, storage)
-    score = {"score": 2.0 if summary.outcome == "passed" else 1.0}
-    reason = f"held, and must not be: {summary.reason or storage.reason}"
-    held = replace(storage, outcome="failed", reason=reason, label=UNCONFIRMED, metrics=score)
-    return FactVerdict(fact_id, SUMMARY_ERROR, storage, held)
+    made = partial(FactVerdict, fact.id, is_distractor=True)
+    if storage.outcome == "ungraded" or (
+        storage.outcome == "passed" and summary.outcome == "ungraded" and fact.may_hold_part
+    ):
+        return made(UNGRADED, storage, summary)
+    is_whole = summary.outcome == "passed"
+    if storage.outcome == "passed" and (is_whole or not fact.may_hold_part):
+        label = None if fact.may_hold_part else UNCONFIRMED
+        last = summary if summary.outcome in ("passed", "failed") else storage
+        reason = f"held, and must not be: {last.reason or storage.reason}"
+        score = {"score": 2.0 if is_whole else 1.0}
+        return made(
+            WRONGLY_HELD, replace(last, outcome="failed", reason=reason, missing=(), label=label, metrics=score)
+        )
+    reason = f"not held, as it should be: {(storage if storage.outcome == 'failed' else summary).reason}"
+    resisted = StageResult("passed", reason, confidence=storage.confidence, vacuous=is_empty)
+    if retrieval.outcome == "ungraded":
+        return made(UNGRADED, resisted, resisted, retrieval)
+    if retrieval.outcome == "passed":
+        reason = f"shown, and must not be: {retrieval.reason}"
+        return made(WRONGLY_HELD, resisted, resisted, replace(retrieval, outcome="failed", reason=reason))
+    return made(CORRECT, resisted, resisted, resisted)

@@ -157,7 +157,6 @@ class Grader:
             credited=credited,
             passed_before=before,
             keeps_answer=question.is_independent,
-            distractors=[fact.id for fact in evidence if fact.is_distractor],
         )
         if verdict.verdict == CORRECT and is_open:
             reason = f"must have been right before, and was an error: {', '.join(question.needs)}"
@@ -183,7 +182,12 @@ class Grader:
         if fact.is_distractor:
             storage = await self._judged("storage", fact, listing)
             summary = await self._judged("summary", fact, listing) if storage.outcome == "passed" else UNREACHED
-            return distractor_verdict(fact.id, storage, summary, is_empty=not listing.memories)
+            is_empty = not listing.memories and not was_held
+            found = distractor_verdict(fact, storage, summary, is_empty=is_empty)
+            if found.verdict != CORRECT or "retrieval" not in stages:
+                return found
+            by_search = await self._ask("retrieval", fact, question, shown)
+            return distractor_verdict(fact, storage, summary, by_search, is_empty=is_empty)
         if "storage" in stages:
             storage = await self._judged("storage", fact, listing)
             if storage.outcome == "failed" and await self._was_stored(fact, earlier):

@@ -38,7 +38,7 @@ class Engine:
     def begin(self, job: StoreJob) -> StoreRun:
         """Start filling a store and asking its questions."""
         job = replace(job, plan=job.plan.opened())
-        self._texts.add(job.id, job.plan.read_conversations())
+        self._texts.add(job.id, job.plan.read_all())
         run = StoreRun(job, self.resources, self._slots, self._texts, self._call_soon)
         self._stores.append(run)
         run.finished.add_done_callback(lambda _: self._stores.remove(run))

@@ -119,9 +119,12 @@ class Retries:
 
     async def _store(self, conversation: Conversation) -> None:
         NOW.set(conversation.timestamp)  # in the task of this conversation alone
-        refused = await self._lane.call(
-            "store_conversation", self._system.store_conversation, conversation, read=refusal
-        )
+        if conversation.forgets and callable(forget := getattr(self._system, "forget", None)):
+            refused = await self._lane.call("forget", forget, conversation.forgets, read=refusal)
+        else:
+            refused = await self._lane.call(
+                "store_conversation", self._system.store_conversation, conversation, read=refusal
+            )
         self._refusals[conversation.id] = refused
 
     async def _again(self, batch: Sequence[Conversation], failures: _Failures) -> _Failures:

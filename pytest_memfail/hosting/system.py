@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import (
@@ -50,6 +51,7 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "snapshot": ("path",),
     "restore": ("path",),
     "extracted_since": ("conversation",),
+    "forget": ("text",),
 }
 """The parameters of each method, required ones first."""
 METHODS: Final = tuple(PARAMETERS)[:3]
@@ -142,7 +144,11 @@ class OpenSystem:
         self._known: frozenset[str] = frozenset()
         """The texts of the last listing."""
         self._searches, self._leaks = 0, 0
-        self._numbers = {conversation.id: i for i, conversation in enumerate(job.plan.read_conversations(), 1)}
+        conversations = job.plan.read_conversations()
+        self._numbers = {conversation.id: i for i, conversation in enumerate(conversations, 1)}
+        self._judges_unlisted = bool(job.plan.beside) or any(conversation.forgets for conversation in conversations)
+        self._other: Any = None
+        """The store of the other user, if the plan has one."""
 
     @property
     def is_open(self) -> bool:
@@ -163,8 +169,35 @@ class OpenSystem:
         self._system = system = await open_system(lane, factory, context)
         self._report.described = described = await described_by(lane, system)
         self._retries = Retries(lane, system, self._resources.pause)
-        if shelf is not None:
+        if self._job.plan.beside:
+            await self._open_other(context)
+        elif shelf is not None:  # a kept store has not what the other user said
             self._reuse = Reuse(shelf, lane, system, factory, described, self._resources.pool)
+
+    async def _open_other(self, context: SystemContext) -> None:
+        """Create the store of the other user; raise `MemorySystemError` for a system that allows only one open store."""
+        if self.concurrent_stores < 2:
+            raise MemorySystemError(
+                "the system declares concurrent_stores = 1, and this task needs the stores of two users at once; leave the task out"
+            )
+        path = self._other_path
+        path.mkdir()
+        other = replace(context, path=path, store_id=f"{context.store_id}-other")
+        self._other = await open_system(self.lane, self._job.factory, other)
+
+    @property
+    def _other_path(self) -> Path:
+        return self._context.path.with_name(f"{self._context.path.name}-other")
+
+    async def _fill_other(self) -> None:
+        """Store what the other user says."""
+        retries = Retries(self.lane, self._other, self._resources.pause)
+        for conversation in self._job.plan.beside:
+            await retries.store([conversation], lambda _: " (of the other user)")
+        retries.drop()
+        if callable(flush := getattr(self._other, "flush", None)):
+            await self.lane.call("flush", flush)
+        await self._settle(self._other)
 
     async def restored(self, segments: Segments, total: int) -> bool:
         """Restore a kept store of these conversations; return False if none is kept."""
@@ -205,12 +238,14 @@ class OpenSystem:
         finally:
             for turn in turns:
                 turn.cancel()
-        if conversations and callable(flush := getattr(self._system, "flush", None)):
-            await lane.call("flush", flush)
-            retries.drop()  # the system holds nothing back any more: the next snapshot starts from here
         if conversations:
-            await self._settle()
+            if callable(flush := getattr(self._system, "flush", None)):
+                await lane.call("flush", flush)
+                retries.drop()  # the system holds nothing back any more: the next snapshot starts from here
+            await self._settle(self._system)
             await self._extract(batch)
+        if self._other is not None and conversations and not before:
+            await self._fill_other()
         self._searches_now(now=True)
         self._report.fill_seconds += time.perf_counter() - started
         self.filled = time.time()
@@ -219,9 +254,9 @@ class OpenSystem:
         if self._job.models is not None:
             self._job.models.searches(now=now)
 
-    async def _settle(self) -> None:
-        """Wait until the system says that it has stored everything, if it can say so."""
-        if not callable(settled := getattr(self._system, "settled", None)):
+    async def _settle(self, system: Any) -> None:
+        """Wait until a system says that it has stored everything, if it can say so."""
+        if not callable(settled := getattr(system, "settled", None)):
             return
         wait, most = SETTLE_WAITS
         limit = self._resources.limits.store
@@ -259,7 +294,7 @@ class OpenSystem:
         if self._reuse is not None:
             await self._reuse.check(listing, self._finds)
         texts = [memory.text for memory in listing.memories]
-        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_conversations())) is not None:
+        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_all())) is not None:
             raise self._shared("get_all_memories() of the store {} lists", *foreign)
         self._known = frozenset(texts)
         await self._check_search()
@@ -277,7 +312,7 @@ class OpenSystem:
                 continue
             found = await self.retrieve(query, 5, "")
             for memory in found.memories:
-                if not is_listed(memory, listing) and not self.rewrites:
+                if not is_listed(memory, listing) and not self._may_show_unlisted:
                     raise TruncatedListingError(truncation_message(memory, listing))
         return listing
 
@@ -301,7 +336,7 @@ class OpenSystem:
         """
         if not getattr(self._system, "remote", False):
             return
-        for sentinel, other in self._texts.sentinels_of_others(self._job.id, self._job.plan.read_conversations()):
+        for sentinel, other in self._texts.sentinels_of_others(self._job.id, self._job.plan.read_all()):
             if any(sentinel in memory.text for memory in (await self.retrieve(sentinel, 5, "")).memories):
                 raise self._shared(SEARCHED, sentinel, other)
 
@@ -311,9 +346,9 @@ class OpenSystem:
         if not new:
             return None
         texts = [memory.text for memory in new]
-        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_conversations())) is not None:
+        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_all())) is not None:
             return self._shared(SEARCHED, *foreign)
-        unlisted = [] if self.rewrites else [memory for memory in new if not is_listed(memory, listing)]
+        unlisted = [] if self._may_show_unlisted else [memory for memory in new if not is_listed(memory, listing)]
         if unlisted:  # they may have come since
             now = await self.read_listing()
             unlisted = [memory for memory in unlisted if not is_listed(memory, now)]
@@ -334,6 +369,11 @@ class OpenSystem:
     def rewrites(self) -> bool:
         """Whether a search may return other texts than the listing."""
         return bool(getattr(self._system, "search_rewrites", False))
+
+    @property
+    def _may_show_unlisted(self) -> bool:
+        """Whether the judge decides about entries that only a search returns: forgotten ones, or those of another user."""
+        return self.rewrites or self._judges_unlisted
 
     @property
     def settles(self) -> bool:
@@ -365,6 +405,8 @@ class OpenSystem:
     async def _extract(self, conversations: Sequence[Conversation]) -> None:
         """Ask the system what these conversations, stored last, added, if it can say so."""
         for one in conversations if self.extracts else ():
+            if one.forgets:
+                continue
             self.extracted[one.id] = await self._memories("extracted_since", self._system.extracted_since, one)
 
     def added_by(self, conversation: Conversation, before: Listing | None, after: Listing) -> tuple[Memory, ...]:
@@ -409,21 +451,24 @@ class OpenSystem:
         """Call the system's `close()` if it has one."""
         if self._retries is not None and (doubt := self._retries.doubt).of:
             self._report.doubts.append(doubt)
-        if callable(close := getattr(self._system, "close", None)):
-            await self.lane.call("close", close)
+        for system in (self._other, self._system):
+            if callable(close := getattr(system, "close", None)):
+                await self.lane.call("close", close)
 
     def abandon(self) -> None:
         """Drop the system, and remove the files made for it."""
         if self._leaks:
             text = "searches returned entries of other stores, or entries that are not listed"
             self._report.doubts.append(Doubt("leaks", text, self._leaks, self._searches, "question", 0.0))
-        self._system = None
+        self._system = self._other = None
         self._texts.forget(self._job.id)
         if self._reuse is not None:
             self._reuse.close()
         if self._retries is not None:
             self._retries.drop()
         self.lane.stop()
+        if self._job.plan.beside:
+            shutil.rmtree(self._other_path, ignore_errors=True)
         if self._context is not self._job.context:
             shutil.rmtree(self._context.path, ignore_errors=True)
 

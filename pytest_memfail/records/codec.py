@@ -33,7 +33,7 @@ _SPARSE: Final[Mapping[Any, frozenset[str]]] = {
     Score: _ALL,
     Session: _ALL,
     Kept: _ALL,
-    FactVerdict: frozenset({"conversation", "kept"}),
+    FactVerdict: frozenset({"conversation", "kept", "is_distractor"}),
     QuestionRecord: frozenset({"part", "cluster", "listing", "score", "weight", "must_not_use", "error", "repeats"}),
     StoreRecord: frozenset({"history", "late", "model_calls", "doubts", "extracted", "sessions", "origins", "likely"}),
     TaskRecord: frozenset({"suite", "variant", "parts", "stands_alone"}),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COLOURS: Final = {
     "held": "#1f8a70", CORRECT: "#1f8a70", VACUOUS: "#8cc9b9", "not_stored": "#b5402a", "summary_error": "#d98e04",
-    "not_retrieved": "#2f6db5", "reasoning_error": "#9a4f96", UNGRADED: "#a8b0b8", ERROR: "#30363d",
+    "not_retrieved": "#2f6db5", "wrongly_held": "#8a1c5a", "reasoning_error": "#9a4f96", UNGRADED: "#a8b0b8", ERROR: "#30363d",
 }  # fmt: skip
 """The colours of the page's light theme, in the order of the legend."""
 RECORDS: Final = ("#1d4f85", "#b05a00", "#4f7a12", "#8a3a80", "#7a6a00", "#1b6f6a")

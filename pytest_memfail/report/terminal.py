@@ -17,6 +17,7 @@ from pytest_memfail.core import (
     NOT_STORED,
     REASONING_ERROR,
     SUMMARY_ERROR,
+    WRONGLY_HELD,
     QuestionRecord,
     StageResult,
     counted,
@@ -33,6 +34,7 @@ MOSTLY: Final = 0.5
 """The minimum share of a group that lost a kind of detail for the kind to be named."""
 
 PLACES: Final[Mapping[str, str]] = {
+    WRONGLY_HELD: "forgetting and isolation",
     NOT_STORED: "storage",
     SUMMARY_ERROR: "summaries",
     NOT_RETRIEVED: "retrieval",

@@ -19,6 +19,7 @@ from pytest_memfail.core import (
     UNGRADED,
     UNSURE,
     VACUOUS,
+    WRONGLY_HELD,
     FactVerdict,
     Kept,
     Memory,
@@ -293,12 +294,14 @@ def verdict_table(results: Summary) -> Iterator[str]:
 
     Without judged answers no question is correct: a pass is vacuous, and an ungraded question was not answered.
     """
-    columns = [v for v in FAILURES if v != REASONING_ERROR or results.answered]
+    total = results.total
+    columns = [
+        v for v in FAILURES if total.verdicts[v] or (v != WRONGLY_HELD and (v != REASONING_ERROR or results.answered))
+    ]
     if results.answered or results.total.verdicts[CORRECT] > results.total.vacuous:
         columns = [CORRECT, *columns]
     elif results.total.vacuous:
         columns.append(VACUOUS)
-    total = results.total
     left_open = total.decided + total.vacuous + total.verdicts[ERROR] < total.n
     ungraded = UNGRADED if results.answered or results.replied or left_open else NO_ANSWER
     columns += [name for name, v in ((ungraded, UNGRADED), (ERROR, ERROR)) if total.verdicts[v]]

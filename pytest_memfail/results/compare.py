@@ -14,9 +14,11 @@ from pytest_memfail.core import (
     CORRECT,
     ERROR,
     FAILURES,
+    MEMORY_FAILURES,
     REASONING_ERROR,
     UNGRADED,
     VACUOUS,
+    WRONGLY_HELD,
     Comparable,
     Key,
     Measure,
@@ -234,6 +236,9 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
                 )
     summaries = [record.summary() for record in records]
     answered = all(summary.answered for summary in summaries)
+    failures = [
+        name for name in (FAILURES if answered else MEMORY_FAILURES) if name != WRONGLY_HELD or _occurs(name, summaries)
+    ]
     tasks = list(dict.fromkeys(tally.name for summary in summaries for tally in summary.tasks))
     names = [*tasks, *([TOTAL] if len(tasks) > 1 else [])]
     ks = _several_ks(records)
@@ -244,7 +249,7 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
         labels=tuple(labels(records)),
         measure=CORRECT if answered else HELD,
         rows=tuple(
-            _row(tally, k, i, summaries[i], records[i].protocol, answered)
+            _row(tally, k, i, summaries[i], records[i].protocol, answered, failures)
             for name in names
             for k in ks.get(name) or (None,)
             for i in range(len(records))
@@ -273,7 +278,13 @@ def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> boo
     return question.verdict == CORRECT
 
 
-def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: str, answered: bool) -> Row:
+def _occurs(verdict: str, summaries: Sequence[Summary]) -> bool:
+    return any(summary.total.verdicts[verdict] for summary in summaries)
+
+
+def _row(
+    tally: Tally, k: int | None, record: int, summary: Summary, protocol: str, answered: bool, failures: Sequence[str]
+) -> Row:
     rate = success(tally, answered=answered, protocol=protocol)
     n = rate.n if answered else tally.decided
     stores = [figures for figures in summary.stores if tally.name in (figures.task, TOTAL)]
@@ -283,7 +294,7 @@ def _row(tally: Tally, k: int | None, record: int, summary: Summary, protocol: s
         k,
         record,
         rate,
-        {name: wilson(tally.verdicts[name], n) for name in FAILURES[: 3 + answered]},  # the last is that of answers
+        {name: wilson(tally.verdicts[name], n) for name in failures},
         None if not memories or None in tokens else sum(t for t in tokens if t is not None) / memories,
         tally.abstention if answered and tally.abstention.n else None,
         summary.approximate is not None,

@@ -460,8 +460,8 @@ def is_unsure(question: QuestionRecord) -> bool:
 
 
 def _counted_facts(question: QuestionRecord) -> list[str]:
-    """Return the verdicts of a question's facts, without those that passed vacuously."""
-    return [fact.verdict for fact in question.facts if not fact.retrieval.vacuous]
+    """Return the verdicts of a question's expected facts, without those that passed vacuously."""
+    return [fact.verdict for fact in question.facts if not fact.retrieval.vacuous and not fact.is_distractor]
 
 
 def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:

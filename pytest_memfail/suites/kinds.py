@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.core import AnswerKind, Kind, Staged
+from pytest_memfail.core import AnswerKind, Fact, Found, Kind, Staged
+from pytest_memfail.texts import spelled
 
 NEVER_SAID: Final = "never_said"
 """The kind of a question whose right answer is that it is not known."""
+UNWANTED: Final = "unwanted"
+"""The kind of a fact that memory must not hold."""
 UNSAID: Final = 'What "said" does not state is not missing.'
 _STATE_SHOWN: Final = """\
 these entries tell the current state, and, where they also hold a replaced one, what marks that as past."""
@@ -70,6 +74,31 @@ item, the category alone does not. List the items not covered as missing.""",
     ),
     "multiple_choice": _OPEN,
     "open": _OPEN,
+}
+
+
+def find_wordings(fact: Fact, texts: Sequence[str]) -> Found | None:
+    """Find the entries that have a wording of each listed detail as whole words; leave a fact without details to the judge."""
+    if not fact.claim.listed:
+        return None
+    wanted = [[spelled(wording) for wording in part.wordings] for part in fact.claim.listed]
+    held = [spelled(text) for text in texts]
+    entries = tuple(at for at, text in enumerate(held) if all(any(one in text for one in some) for some in wanted))
+    what = " and ".join(repr(part.text) for part in fact.claim.listed)
+    reason = f"an entry has {what}" if entries else f"no entry has {what}"
+    return Found(bool(entries), bool(entries), reason, entries)
+
+
+UNWANTED_KINDS: Final[dict[str, Kind]] = {
+    UNWANTED: Kind(
+        present="""\
+some entry tells this of the same person, in any wording, with what sets it apart: its name, number, place or time. One that \
+only asks to forget it tells it if it repeats it. One about the same thing with another value does not.""",
+        faithful="a reader of the entries would know it.",
+        recoverable="a reader of these entries alone would know it.",
+        find=find_wordings,
+        gold=("entity", "fact", "must_keep"),
+    ),
 }
 OWN_ANSWERS: Final[dict[str, AnswerKind]] = {
     NEVER_SAID: AnswerKind(

@@ -2,7 +2,7 @@
 const form = byId("filters");
 const VIEWS = ["questions", "store", "figures"];
 let list, showStore;
-const WORST = ["not_stored", "summary_error", "not_retrieved", "reasoning_error", "error", "ungraded", "correct"];
+const WORST = ["wrongly_held", "not_stored", "summary_error", "not_retrieved", "reasoning_error", "error", "ungraded", "correct"];
 const SORTS = {
   "": (a, b) => (a.c === undefined ? 0 : ["worse", "other", "better", "same"].indexOf(a.c)) - (b.c === undefined ? 0 : ["worse", "other", "better", "same"].indexOf(b.c)),
   verdict: (a, b) => WORST.indexOf(a.v) - WORST.indexOf(b.v),

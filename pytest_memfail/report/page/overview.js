@@ -1,7 +1,7 @@
 // The heat map, what failures have in common, and the ranks of the needed memories.
-const COLUMNS = [["held", "no failure"], ["not_stored", "storage"], ["summary_error", "summary"], ["not_retrieved", "retrieval"],
+const COLUMNS = [["held", "no failure"], ["wrongly_held", "wrongly held"], ["not_stored", "storage"], ["summary_error", "summary"], ["not_retrieved", "retrieval"],
   ["reasoning_error", "answer"], ["open", "no verdict"]];
-const columnOf = (q) => (q.h ? "held" : q.v in { not_stored: 1, summary_error: 1, not_retrieved: 1, reasoning_error: 1 } ? q.v : "open");
+const columnOf = (q) => (q.h ? "held" : q.v in { wrongly_held: 1, not_stored: 1, summary_error: 1, not_retrieved: 1, reasoning_error: 1 } ? q.v : "open");
 
 function heatMap(questions, refresh) {
   const counts = new Map([["all", {}]]);
@@ -15,7 +15,7 @@ function heatMap(questions, refresh) {
   const all = counts.get("all");
   counts.delete("all");
   const rows = [...counts, ["all", all]];
-  const used = COLUMNS.filter(([name]) => name === "held" || all[name] || !["open", "reasoning_error"].includes(name));
+  const used = COLUMNS.filter(([name]) => name === "held" || all[name] || !["open", "reasoning_error", "wrongly_held"].includes(name));
   const cell = (task, row, [name, title]) => {
     const n = row[name] || 0, chosen = get("task") === (task === "all" ? "" : task) && get("verdict") === name;
     const made = button([element("strong", percent(n, row.n)), " ", element("small", String(n))], () => {

@@ -13,6 +13,7 @@ from pytest_memfail.core import (
     REASONING_ERROR,
     SUMMARY_ERROR,
     UNCONFIRMED,
+    WRONGLY_HELD,
     Source,
     Suite,
     SuiteFault,
@@ -45,7 +46,7 @@ PARTS: Final = (
     ),
     TaskPart("points", "points that a memory must keep from a session", (NOT_STORED, SUMMARY_ERROR)),
     TaskPart(
-        "distractors", "points that only the assistant said, which must not be kept; needs a model", (SUMMARY_ERROR,)
+        "distractors", "points that only the assistant said, which must not be kept; needs a model", (WRONGLY_HELD,)
     ),
     TaskPart("update", "a point that replaces an earlier one", (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED)),
     TaskPart("qa", "questions after a session", (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED, REASONING_ERROR)),

@@ -17,6 +17,7 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     NOT_STORED,
     SUMMARY_ERROR,
+    WRONGLY_HELD,
     Measure,
     QuestionRecord,
     Score,
@@ -33,7 +34,7 @@ FULL: Final = 2
 """The score of a point that is held completely."""
 Part = Literal["update", "qa"]
 PARTS: Final[tuple[Part, ...]] = ("update", "qa")
-INTEGRITY: Final = {NOT_STORED: 0, SUMMARY_ERROR: 1, CORRECT: 2, NOT_RETRIEVED: 2}
+INTEGRITY: Final = {NOT_STORED: 0, WRONGLY_HELD: 1, SUMMARY_ERROR: 1, CORRECT: 2, NOT_RETRIEVED: 2}
 """The paper's score of a point, by its verdict: missing, partial, complete."""
 
 Over = Literal["all", "valid"]
@@ -256,7 +257,7 @@ def _is_held(distractor: QuestionRecord) -> float | None:
     """Return whether all of a distractor is held; None after an error."""
     if integrity(distractor) is None:
         return None
-    return float(distractor.facts[0].summary.metrics.get("score", 0.0) == FULL)
+    return float(distractor.facts[0].storage.metrics.get("score", 0.0) == FULL)
 
 
 def measures(*, paper: bool) -> tuple[Measure, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.core import Folders, Source, Suite, SuiteFault, SuiteRequest, Task
-from pytest_memfail.suites.kinds import ANSWERS, KINDS, OWN_ANSWERS
+from pytest_memfail.suites.kinds import ANSWERS, KINDS, OWN_ANSWERS, UNWANTED_KINDS
 from pytest_memfail.suites.own.finding import CUSTOM, find_custom, needed_files
 from pytest_memfail.suites.own.haystacks import SUITES, HaystackFinder
 
@@ -67,7 +67,7 @@ SUITE: Final = Suite(
     name="own",
     source=Source(url="", licence="the user's own", files={}),
     load=load,
-    kinds=KINDS,
+    kinds={**KINDS, **UNWANTED_KINDS},
     answers={**ANSWERS, **OWN_ANSWERS},
     limits="questions",
     stands_alone=False,

@@ -4,6 +4,7 @@
 id: lost-allergy                      # optional; defaults to the file name
 conversations:                        # in the order they are stored
   - I'm allergic to penicillin.       # one user message, or
+  - forget: We moved to Lisbon.       # a call of the system's forget(), or a message that asks for it
   - date: 2026-03-02 14:30            # optional: a day (then 9:00) or a time; UTC unless it names a zone
     messages:
       - user: We moved to Lisbon in May.
@@ -16,6 +17,11 @@ expected:                             # what must be stored, kept and retrieved;
     details: [[allergic, allergy], [penicillin]]   # what must survive; each a list of acceptable wordings
     forbidden: [no known allergies]   # what the store must not hold as current
 user: Ulla Brandt                     # optional: the user's name, by which memories may call the user
+must_not_hold:                        # optional: what memory must lack; a text is words that no entry may have
+  - fact: Ulla takes aspirin.         # or a fact, looked for like an expected one, or by its `details`
+    conversation: 2                   # the conversation that says it; none for what the user never said
+other_user:                           # optional: conversations of another user, in a store of the same system
+  - Aspirin does me good.
 k: 5                                  # optional; defaults to the run's k
 haystack: memories_of_a_friend         # optional: a task, or a folder of conversations, to store around the case's own
 ```
@@ -43,10 +49,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from pytest_memfail.core import (
     MAX_K,
+    MEMORY_STAGES,
     MORNING,
     NOT_RETRIEVED,
     NOT_STORED,
+    STAGES,
     SUMMARY_ERROR,
+    WRONGLY_HELD,
     Claim,
     Conversation,
     Fact,
@@ -57,6 +66,7 @@ from pytest_memfail.core import (
     Question,
     Role,
     RowError,
+    Step,
     StorePlan,
     Task,
 )
@@ -75,7 +85,7 @@ from pytest_memfail.rows import (
     short,
     slug,
 )
-from pytest_memfail.suites.kinds import NEVER_SAID
+from pytest_memfail.suites.kinds import NEVER_SAID, UNWANTED
 from pytest_memfail.suites.own.finding import CUSTOM, SUFFIX
 from pytest_memfail.suites.own.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.places import better_said, elsewhere
@@ -122,7 +132,9 @@ class CaseConversation(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     date: When | None = None
-    messages: Annotated[list[dict[Role, Text]], Field(min_length=1)]
+    messages: Annotated[list[dict[Role, Text]], Field(min_length=1)] | None = None
+    forget: Text | None = None
+    """What the user asks to forget, instead of messages."""
 
     @model_validator(mode="before")
     @classmethod
@@ -132,18 +144,44 @@ class CaseConversation(BaseModel):
 
     @model_validator(mode="after")
     def _one_role_each(self) -> CaseConversation:
-        for message in self.messages:
+        if (self.messages is None) == (self.forget is None):
+            raise ValueError(
+                f"messages: got {'nothing' if self.forget is None else 'forget besides'}, expected a value"
+            )
+        for message in self.told:
             if len(message) != 1:
                 raise ValueError(f"messages: got {sorted(message)} in one message, expected one role with its text")
         if self.date is not None:
             try:  # a system may convert each time to UTC
-                _ = [(self.date + timedelta(minutes=at)).astimezone(timezone.utc) for at in (0, len(self.messages) - 1)]
+                _ = [(self.date + timedelta(minutes=at)).astimezone(timezone.utc) for at in (0, len(self.told) - 1)]
             except OverflowError:
                 raise ValueError(
-                    f"date: got {self.date:%Y-%m-%d} for {len(self.messages)} messages one minute apart from {self.date:%H:%M}, "
+                    f"date: got {self.date:%Y-%m-%d} for {len(self.told)} messages one minute apart from {self.date:%H:%M}, "
                     "expected a time between the years 1 and 9999 for each"
                 ) from None
         return self
+
+    @property
+    def told(self) -> list[dict[Role, str]]:
+        """Return the messages; to ask to forget something is one."""
+        return self.messages or [{"user": f"Please forget this: {self.forget}"}]
+
+
+class UnwantedFact(BaseModel):
+    """One fact that memory must not hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    fact: Text
+    conversation: Annotated[int, Field(ge=1)] | None = None
+    entity: Text | None = None
+    details: list[Wordings] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_text(cls, value: object) -> object:
+        """Accept plain text as words that no entry may have."""
+        return {"fact": value, "details": [value]} if isinstance(value, str) else value
 
 
 class ExpectedFact(BaseModel):
@@ -166,9 +204,12 @@ class CustomCase(BaseModel):
     id: Annotated[str, AfterValidator(_plain_id)] | None = None
     conversations: Annotated[list[CaseConversation], Field(min_length=1)]
     question: Text
-    answer: Text
-    expected: list[ExpectedFact]
+    answer: Text | None = None
+    """May be left out where nothing is expected, and something must not be held."""
+    expected: list[ExpectedFact] | None = None
     """Empty: it was never said, and the right answer is that it is not known."""
+    must_not_hold: list[UnwantedFact] = []
+    other_user: list[CaseConversation] = []
     user: Text | None = None
     k: Annotated[int, Field(ge=1, le=MAX_K)] | None = None
     haystack: Text | None = None
@@ -176,14 +217,34 @@ class CustomCase(BaseModel):
     @model_validator(mode="after")
     def _places(self) -> CustomCase:
         n = len(self.conversations)
-        for i, fact in enumerate(self.expected):
-            if fact.conversation is None and n > 1:
+        if self.expected is None and not self.must_not_hold:
+            raise ValueError("expected: got nothing, expected facts, or [] if the answer is that it is not known")
+        if self.answer is None and (self.expected or not self.must_not_hold):
+            raise ValueError("answer: got nothing, expected the right answer")
+        if self.other_user and not self.must_not_hold:
+            raise ValueError(
+                "other_user: got conversations without must_not_hold, expected what the user's memory must lack"
+            )
+        for key, i, fact in self.placed:
+            if fact.conversation is None and key == "expected" and self.only_told is None:
                 raise ValueError(
                     f"expected.{i}.conversation: got nothing, expected 1 to {n} (the conversation that states it)"
                 )
             if (fact.conversation or 1) > n:
-                raise ValueError(f"expected.{i}.conversation: got {fact.conversation}, expected 1 to {n}")
+                raise ValueError(f"{key}.{i}.conversation: got {fact.conversation}, expected 1 to {n}")
         return self
+
+    @property
+    def placed(self) -> Iterator[tuple[str, int, ExpectedFact | UnwantedFact]]:
+        """Yield the facts with their places."""
+        yield from (("expected", i, fact) for i, fact in enumerate(self.expected or ()))
+        yield from (("must_not_hold", i, fact) for i, fact in enumerate(self.must_not_hold))
+
+    @property
+    def only_told(self) -> int | None:
+        """Return the number of the only conversation that says something; None if several do."""
+        told = [number for number, one in enumerate(self.conversations, 1) if one.forget is None]
+        return told[0] if len(told) == 1 else None
 
 
 def case_schema() -> dict[str, Any]:
@@ -243,7 +304,7 @@ def read_custom(
         return None
     return Task(
         name=CUSTOM,
-        targets=(NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED),
+        targets=(NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED, WRONGLY_HELD),
         stores=tuple(plans),
         evidence=evidence,
         licence="the user's own",
@@ -284,12 +345,12 @@ def misplaced(path: Path) -> Iterator[RowError]:
                 problem = f"got {after}, before the {before} of an earlier conversation; they are stored in the order of the file"
                 yield RowError(str(path), _line_of(node, place), ".".join(map(str, place)), problem)
         texts = [
-            (str(number), "\n".join(text for message in conversation.messages for text in message.values()))
+            (str(number), "\n".join(text for message in conversation.told for text in message.values()))
             for number, conversation in enumerate(case.conversations, 1)
         ]
         words = [(number, content(text)) for number, text in texts]
-        for at, fact in enumerate(case.expected):
-            home = (fact.conversation or 1) - 1
+        for at, fact in enumerate(case.expected or ()):
+            home = (fact.conversation or case.only_told or 1) - 1
             found = [
                 (f"no wording of the detail {short(wordings[0])} is in conversation {home + 1}", other)
                 for wordings in fact.details
@@ -392,7 +453,12 @@ def _fault(
 
 
 def _keys_at(place: Sequence[object], model: type[BaseModel]) -> list[str]:
-    names: dict[str, type[BaseModel]] = {"conversations": CaseConversation, "expected": ExpectedFact}
+    names: dict[str, type[BaseModel]] = {
+        "conversations": CaseConversation,
+        "other_user": CaseConversation,
+        "expected": ExpectedFact,
+        "must_not_hold": UnwantedFact,
+    }
     model = names.get(str(place[0]), model) if len(place) > 1 else model
     return list(model.model_fields)
 
@@ -419,34 +485,77 @@ def _line_of(node: Any, place: Sequence[object]) -> int:
 def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StorePlan, dict[str, Fact]]:
     conversations = [_conversation(written, f"c-{case_id}-{i}") for i, written in enumerate(case.conversations, 1)]
     facts = {}
-    for number, expected in enumerate(case.expected, 1):
-        home = conversations[(expected.conversation or 1) - 1]
+    for number, expected in enumerate(case.expected or (), 1):
+        home = conversations[(expected.conversation or case.only_told or 1) - 1]
         facts[f"{case_id}:{number}"] = Fact(
             id=f"{case_id}:{number}",
             kind="fact",
             text=expected.fact,
             source=_source(home, expected),
             conversation_id=home.id,
-            claim=Claim(
-                (Part(expected.fact), *(Part(wordings[0], wordings=tuple(wordings)) for wordings in expected.details)),
-                owner=expected.entity,
-                user=case.user,
-                replaced=tuple(expected.forbidden),
-            ),
+            claim=replace(_claim(case, expected), replaced=tuple(expected.forbidden)),
         )
+    unwanted = {
+        f"{case_id}:not-{number}": _unwanted(case, fact, f"{case_id}:not-{number}", conversations)
+        for number, fact in enumerate(case.must_not_hold, 1)
+    }
     question = Question(
         id=case_id,
         task=CUSTOM,
         text=case.question,
         query=case.question,
-        gold=(case.answer,),
-        evidence=tuple(facts),
+        gold=(case.answer,)
+        if case.answer
+        else tuple(f"memory must not hold: {fact.fact}" for fact in case.must_not_hold),
+        evidence=(*facts, *unwanted),
         kind="open" if facts else NEVER_SAID,
         k=case.k,
         file=str(path),
         line=line,
+        stages=STAGES if case.answer else MEMORY_STAGES,
     )
-    return StorePlan(case_id, (*map(Ingest, conversations), Probe((question,)))), facts
+    steps: list[Step] = [*map(Ingest, conversations)]
+    at, was_told = _before(case)
+    if was_told and not facts:  # a memory that never held it has forgotten nothing
+        held = {
+            f"{name}-before": replace(fact, id=f"{name}-before", is_distractor=False) for name, fact in unwanted.items()
+        }
+        held = {name: fact for fact_at, (name, fact) in enumerate(held.items()) if fact_at in was_told}
+        before = replace(question, id=f"{case_id}-before", evidence=tuple(held), stages=MEMORY_STAGES[:2], hidden=True)
+        question, facts = replace(question, needs=(before.id,)), held
+        steps.insert(at, Probe((before,)))
+    beside = tuple(_conversation(one, f"c-{case_id}-other-{i}") for i, one in enumerate(case.other_user, 1))
+    return StorePlan(case_id, (*steps, Probe((question,))), beside=beside), {**facts, **unwanted}
+
+
+def _claim(case: CustomCase, fact: ExpectedFact | UnwantedFact) -> Claim:
+    details = (Part(wordings[0], wordings=tuple(wordings)) for wordings in fact.details)
+    return Claim((Part(fact.fact), *details), owner=fact.entity, user=case.user)
+
+
+def _unwanted(case: CustomCase, fact: UnwantedFact, fact_id: str, conversations: Sequence[Conversation]) -> Fact:
+    """Return a fact that memory must not hold."""
+    home = conversations[(fact.conversation or case.only_told or 1) - 1]
+    return Fact(
+        id=fact_id,
+        kind=UNWANTED,
+        text=fact.fact,
+        source=fact.fact,
+        conversation_id=home.id,
+        claim=_claim(case, fact),
+        history=tuple(conversation.id for conversation in conversations),
+        is_distractor=True,
+        may_hold_part=True,
+    )
+
+
+def _before(case: CustomCase) -> tuple[int, set[int]]:
+    """Return after how many conversations memory should hold what it must forget, and which of its facts."""
+    told = {at for at, fact in enumerate(case.must_not_hold) if fact.conversation or not case.other_user}
+    forgets = [at for at, one in enumerate(case.conversations) if one.forget is not None]
+    said = [fact.conversation for fact in case.must_not_hold if fact.conversation]
+    at = forgets[0] if forgets else max(said, default=0)
+    return at, told if 0 < at < len(case.conversations) else set()
 
 
 def _source(home: Conversation, expected: ExpectedFact) -> str:
@@ -493,12 +602,21 @@ def _in_haystack(
         name: replace(fact, conversation_id=names[fact.conversation_id], history=tuple(ids))
         for name, fact in facts.items()
     }
-    return StorePlan(plan.id, (*map(Ingest, stored), Probe(plan.questions))), moved, data_hash
+    early: dict[str, Probe] = {}
+    """The probe after a conversation."""
+    *first, last = plan.steps
+    for before, step in itertools.pairwise(first):
+        if isinstance(before, Ingest) and isinstance(step, Probe):
+            early[names[before.conversation.id]] = step
+    steps: list[Step] = []
+    for conversation in stored:
+        steps += [Ingest(conversation), *filter(None, [early.get(conversation.id)])]
+    return replace(plan, steps=(*steps, last)), moved, data_hash
 
 
 def _conversation(written: CaseConversation, conversation_id: str) -> Conversation:
     start, messages = written.date, []
-    for i, message in enumerate(written.messages):
+    for i, message in enumerate(written.told):
         ((role, content),) = message.items()
         messages.append(Message(role, content, None if start is None else start + timedelta(minutes=i)))
-    return Conversation(conversation_id, tuple(messages), start)
+    return Conversation(conversation_id, tuple(messages), start, written.forget or "")

@@ -1,9 +1,9 @@
 """Kind `command`: a program in any language that answers JSON lines.
 
 Requests: `{"id": 1, "method": "open", "store": ID, "folder": PATH}`, `store` with `conversation` and `text`, `retrieve`
-with `query` and `k`, and `list`; stdin is closed at the end. An answer has the `id` of its request, and for `retrieve` and
-`list` its `memories`: texts, or objects with `text` and perhaps `id`, `score` and `timestamp`. An `error` makes the question
-an error.
+with `query` and `k`, `list`, and `forget` with `text` if the file has `forget: true`; stdin is closed at the end. An answer
+has the `id` of its request, and for `retrieve` and `list` its `memories`: texts, or objects with `text` and perhaps `id`,
+`score` and `timestamp`. An `error` makes the question an error.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ class CommandMemory(ServedMemory):
     env: Annotated[Variables, Field(description="Variables of its environment")] = {}
     start_timeout: Annotated[Seconds, Field(description="Seconds until it answers `open`")] = 60.0
     concurrent_reads: Reads = 1
+    forget: Annotated[bool, Field(description="true if it answers `forget`, which deletes what it holds of a text")] = (
+        False
+    )
 
     async def opened(self, context: SystemContext) -> CommandSystem:
         """Start the program and wait until it answers."""
@@ -51,6 +54,8 @@ class CommandSystem(ServedSystem):
         self._config = config
         self._program = LineProgram(f"the command {' '.join(config.command)!r}", config.timeout)
         self._opened: Mapping[str, Any] = {}
+        if config.forget:
+            self.forget = self._forget
 
     async def open(self) -> None:
         """Start the program and wait until it answers."""
@@ -69,6 +74,10 @@ class CommandSystem(ServedSystem):
         self.stored(conversation)
         text = self._context.render(conversation)
         return await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
+
+    async def _forget(self, text: str) -> Mapping[str, Any]:
+        self.stored(Conversation("", ()))
+        return await self._program.ask("forget", text=text)
 
     async def _search(self, query: str, k: int) -> list[Any]:
         return self._memories("retrieve", await self._program.ask("retrieve", query=query, k=k))

@@ -49,6 +49,7 @@ class HttpMemory(RemoteMemory):
     write: HttpCall
     search: HttpCall
     list_: Annotated[HttpCall, Field(alias="list")]
+    forget: Annotated[HttpCall | None, Field(description="Deletes what it holds of `{text}`")] = None
     close: Annotated[HttpCall | None, Field(description="Removes a store")] = None
     settle: HttpSettle | None = None
 

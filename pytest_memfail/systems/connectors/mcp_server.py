@@ -65,6 +65,7 @@ class McpMemory(RemoteMemory):
     write: McpCall | None = None
     search: McpCall | None = None
     list_: Annotated[McpCall | None, Field(alias="list")] = None
+    forget: Annotated[McpCall | None, Field(description="Deletes what it holds of `{text}`")] = None
     close: McpCall | None = None
     settle: McpSettle | None = None
 

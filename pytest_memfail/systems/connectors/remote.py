@@ -17,6 +17,7 @@ from pytest_memfail.systems.connectors.picks import Pages, Pick, all_pages, chec
 from pytest_memfail.systems.connectors.settle import ServedMemory, ServedSystem
 from pytest_memfail.systems.connectors.templates import (
     ASKED,
+    FORGOTTEN,
     LISTED,
     PLACES,
     STORED,
@@ -66,7 +67,7 @@ class Call(Part):
     pages: Annotated[Pages | None, Field(description="For `list`: how to get the rest")] = None
 
 
-CALLS: Final = ("open", "write", "search", "list", "close")
+CALLS: Final = ("open", "write", "search", "list", "forget", "close")
 
 
 class RemoteMemory(ServedMemory):
@@ -83,6 +84,7 @@ class RemoteMemory(ServedMemory):
         "write": STORED,
         "search": ASKED,
         "list": LISTED,
+        "forget": FORGOTTEN,
     }
     secrets = ("env", "headers")
 
@@ -119,6 +121,8 @@ class RemoteSystem(ServedSystem):
         # a server may keep the stores of earlier runs, whose ids are the same
         self._places = {**places(context), "store": f"{context.store_id}-{uuid.uuid4().hex[:8]}"}
         self._is_open = False
+        if "forget" in config.calls:
+            self.forget = self._forget
 
     async def open(self) -> RemoteSystem:
         """Connect, and create the store if the file has an `open` call; return itself."""
@@ -145,6 +149,12 @@ class RemoteSystem(ServedSystem):
                 one = replace(conversation, id=f"{conversation.id}-{i}", messages=(message,))
                 replies.append(await self._call("write", stored_values(one, message, self._context.render(one))))
         return replies if self._config.calls["write"].ok is None else []
+
+    async def _forget(self, text: str) -> Any:
+        """Make the `forget` call; return its reply unless `ok` has checked it."""
+        self.stored(Conversation("", ()))
+        reply = await self._call("forget", {"text": text})
+        return reply if self._config.calls["forget"].ok is None else None
 
     async def _search(self, query: str, k: int) -> list[dict[str, Any]]:
         search = self._config.calls["search"]

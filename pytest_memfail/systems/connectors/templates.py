@@ -15,6 +15,7 @@ PLACES: Final = frozenset({"store", "folder", "base_url"})
 URL_VARIABLE: Final = "OPENAI_BASE_URL"
 STORED: Final = PLACES | {"text", "content", "role", "messages", "conversation", "time", "date"}
 ASKED: Final = PLACES | {"query", "k"}
+FORGOTTEN: Final = PLACES | {"text"}
 LISTED: Final = PLACES | {"page", "offset", "cursor"}
 
 _VARIABLE: Final = re.compile(r"\{\{|\}\}|\$\{(?P<outer>\w*)\}|\{(?P<inner>\w+)\}")

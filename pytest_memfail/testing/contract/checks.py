@@ -12,7 +12,7 @@ from typing import Final
 
 from pytest_memfail.core import Conversation, Listing, Message, is_listed, moment_of, one_line
 from pytest_memfail.testing.contract.bench import Bench, BrokenError, NotApplicableError, got
-from pytest_memfail.testing.contract.lifecycle import close, describe, errors, isolation, snapshot
+from pytest_memfail.testing.contract.lifecycle import close, describe, errors, forgetting, isolation, snapshot
 from pytest_memfail.testing.contract.samples import (
     LONG,
     MANY,
@@ -259,6 +259,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     Check("concurrent-writes", concurrent_writes),
     Check("idempotent", idempotent),
     Check("isolation", isolation),
+    Check("forgetting", forgetting),
     Check("turns", turns),
     Check("timestamps", timestamps),
     Check("unicode", unicode),

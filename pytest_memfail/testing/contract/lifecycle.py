@@ -6,7 +6,7 @@ from collections import Counter
 
 from pytest_memfail.core import one_line
 from pytest_memfail.testing.contract.bench import Bench, BrokenError, NotApplicableError, Store
-from pytest_memfail.testing.contract.samples import mark, numbered, query, saying, without
+from pytest_memfail.testing.contract.samples import mark, numbered, query, saying, statement, without
 
 
 async def isolation(bench: Bench) -> None:
@@ -29,6 +29,24 @@ async def isolation(bench: Bench) -> None:
                 f"a store shows {one_line(repr(shown), 60)} of {whose}, expected only its own: keep everything below "
                 "context.path, or under the name context.store_id"
             )
+
+
+async def forgetting(bench: Bench) -> None:
+    """What `forget()` is called with is gone, and everything else stays."""
+    store = await bench.open()
+    if not store.offers("forget"):
+        raise NotApplicableError("no forget()")
+    await store.add(numbered(range(3)))
+    await store.call("forget", statement(1))
+    await store.flush()
+    held = await store.listing()
+    for what, memories in (("get_all_memories()", held), ("retrieve_memories()", await store.retrieve(query(1)))):
+        if left := [memory.text for memory in memories if not without([mark(1)], [memory])]:
+            raise BrokenError(
+                f"after forget({statement(1)!r}) {what} gives {one_line(repr(left[0]), 60)}, expected nothing of it: delete it from "
+                "the store and from the index"
+            )
+    store.must_list([mark(0), mark(2)], held, "conversations that were not to be forgotten")
 
 
 async def snapshot(bench: Bench) -> None:

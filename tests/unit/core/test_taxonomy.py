@@ -23,10 +23,11 @@ from pytest_memfail.core import (
     UNGRADED,
     VACUOUS,
     VERDICTS,
+    WRONGLY_HELD,
     worst,
 )
 
-PRIORITY = ["not_stored", "summary_error", "not_retrieved", "reasoning_error", "ungraded", "correct"]
+PRIORITY = ["wrongly_held", "not_stored", "summary_error", "not_retrieved", "reasoning_error", "ungraded", "correct"]
 
 
 @pytest.mark.parametrize(("first", "second"), list(permutations(range(len(PRIORITY)), 2)))
@@ -42,18 +43,18 @@ def test_worst_of_many_is_the_worst():
     assert worst(iter(["correct", "reasoning_error", "correct", "summary_error", "not_retrieved"])) == SUMMARY_ERROR
 
 
-def test_failures_are_the_papers_names_worst_first():
-    assert FAILURES == ("not_stored", "summary_error", "not_retrieved", "reasoning_error")
+def test_failures_are_ours_and_the_papers_worst_first():
+    assert FAILURES == ("wrongly_held", "not_stored", "summary_error", "not_retrieved", "reasoning_error")
 
 
 def test_every_stage_has_its_own_failure_in_the_order_of_the_stages():
     assert STAGES == ("storage", "summary", "retrieval", "answer")
-    assert tuple(STAGE_FAILURE[stage] for stage in STAGES) == FAILURES
+    assert tuple(STAGE_FAILURE[stage] for stage in STAGES) == FAILURES[1:]
 
 
 def test_a_reasoning_error_is_no_failure_of_the_memory():
     assert set(FAILURES) - set(MEMORY_FAILURES) == {REASONING_ERROR}
-    assert MEMORY_FAILURES == (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED)
+    assert MEMORY_FAILURES == (WRONGLY_HELD, NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED)
 
 
 def test_errors_and_ungraded_are_verdicts_that_are_not_graded():

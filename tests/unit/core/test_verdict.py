@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_memfail.core import (
@@ -12,8 +14,10 @@ from pytest_memfail.core import (
     SUMMARY_ERROR,
     UNGRADED,
     UNREACHED,
+    Fact,
     StageResult,
     Verdict,
+    distractor_verdict,
     fact_verdict,
     question_verdict,
 )
@@ -188,3 +192,33 @@ def test_a_question_only_about_deleted_states_passes_vacuously():
     assert (verdict.name, verdict.vacuous, verdict.memory_held) == (CORRECT, True, None)
     beside_another = question_verdict([gone, HELD], PASSED)
     assert (beside_another.vacuous, beside_another.memory_held) == (False, True)
+
+
+UNWANTED = Fact("e", "unwanted", "Pin 4711.", "Pin 4711.", "c", is_distractor=True)
+
+
+@pytest.mark.parametrize(
+    ("part", "stages", "name", "stage"),
+    [
+        (False, (FAILED, UNREACHED), CORRECT, "retrieval"),
+        (False, (PASSED, FAILED), "wrongly_held", "storage"),
+        (True, (PASSED, FAILED), CORRECT, "retrieval"),
+        (True, (PASSED, PASSED), "wrongly_held", "storage"),
+        (True, (FAILED, UNREACHED, PASSED), "wrongly_held", "retrieval"),
+        (True, (FAILED, UNREACHED, FAILED), CORRECT, "retrieval"),
+        (True, (PASSED, OPEN), UNGRADED, "summary"),
+        (True, (OPEN, UNREACHED), UNGRADED, "storage"),
+        (True, (FAILED, UNREACHED, OPEN), UNGRADED, "retrieval"),
+    ],
+)
+def test_a_fact_that_memory_must_not_hold(part, stages, name, stage):
+    verdict = distractor_verdict(replace(UNWANTED, may_hold_part=part), *stages)
+    assert (verdict.name, verdict.decided_by, verdict.is_distractor) == (name, stage, True)
+    assert not verdict.vacuous
+    asked = question_verdict([verdict], UNREACHED)
+    assert asked.memory_held is None
+    assert asked.name == (UNGRADED if name == CORRECT else name)
+
+
+def test_an_empty_store_resists_nothing():
+    assert distractor_verdict(UNWANTED, FAILED, UNREACHED, is_empty=True).vacuous

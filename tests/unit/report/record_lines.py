@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_memfail.core import (
     Fact,
+    FactVerdict,
     Listing,
     Memory,
     Question,
@@ -12,6 +13,7 @@ from pytest_memfail.core import (
     StageResult,
     Trace,
     described,
+    distractor_verdict,
     fact_verdict,
     question_verdict,
 )
@@ -22,6 +24,7 @@ WRONG_ANSWER = StageResult("failed", "the answer contradicts the fact")
 
 STAGES = {
     "correct": (PASSED, PASSED, PASSED),
+    "wrongly_held": (PASSED, StageResult("passed", "{reason}", (0,), ("bread",), ("{lost}",))),
     "not_stored": (StageResult("failed", "{reason}", (0,), ("bread",), ("{lost}",)),),
     "summary_error": (PASSED, StageResult("failed", "{reason}", (0,), ("bread",), ("{lost}",))),
     "not_retrieved": (
@@ -36,6 +39,13 @@ def fill(stage: StageResult, reason: str, lost: str) -> StageResult:
     """The stage with its texts."""
     missing = tuple(lost for _ in stage.missing)
     return StageResult(stage.outcome, reason if stage.reason else "", stage.entries, stage.found, missing)
+
+
+def verdict_of(verdict: str, name: str, *stages: StageResult) -> FactVerdict:
+    """The verdict of an expected fact, or of one that memory must not hold."""
+    if verdict == "wrongly_held":
+        return distractor_verdict(Fact(name, "fact", "", "", "c-1", is_distractor=True, may_hold_part=True), *stages)
+    return fact_verdict(name, *stages)
 
 
 def failed(
@@ -57,7 +67,7 @@ def failed(
     question = Question("q-1", "t", text, text, (gold,), tuple(ids), "open", file=file, line=7)
     facts = [
         described(
-            fact_verdict(name, *(fill(stage, reason, lost) for stage in STAGES[verdict])),
+            verdict_of(verdict, name, *(fill(stage, reason, lost) for stage in STAGES[verdict])),
             Fact(name, "fact", source, source, "c-1"),
             memories,
             memories[:shown],

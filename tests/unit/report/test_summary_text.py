@@ -59,7 +59,7 @@ def rows(lines, name):
 
 
 def test_the_table_fits_100_columns_with_every_column():
-    tallies = [tally(name, held=99, tested=100, **EVERYTHING) for name in TASK_NAMES]
+    tallies = [tally(name, held=99, tested=100, **EVERYTHING | {"wrongly_held": 0}) for name in TASK_NAMES]
     lines = both(results(*tallies, answered=True))
     assert [line for line in lines if len(line) > 100] == []
     head = " ".join(lines[:2])

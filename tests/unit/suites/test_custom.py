@@ -82,7 +82,7 @@ def test_no_file_is_no_task(tmp_path):
             "11: expected.0.conversation: got 'x', expected: input should be a valid",
         ),
         ("answer: penicillin", "answer: [penicillin", "9: file: not YAML"),
-        ("answer: penicillin", "answer:", "8: answer: got None, expected"),
+        ("answer: penicillin", "answer:", "8: answer: got nothing, expected the right answer"),
         ("k: 3", "k: 0", "15: k: got 0, expected"),
         ("- user: We", "- usr: We", "5: conversations.1.messages.0.usr"),
         ("      - assistant: Noted!", "        assistant: Noted!", "4: conversations.1.messages: got"),
@@ -246,6 +246,119 @@ def test_a_question_about_what_was_never_said(tmp_path):
     assert (question.kind, question.evidence, task.evidence) == ("never_said", (), {})
     assert SUITE.answers[question.kind].grade is None  # only a model can decide
     assert fault_in(tmp_path, head).field == "expected"
+
+
+FORGET = """\
+conversations:
+  - I'm allergic to penicillin.
+  - {date: 2026-03-02, forget: I'm allergic to penicillin.}
+  - We moved to Lisbon.
+question: Which antibiotic must I not be given?
+must_not_hold: [penicillin]
+"""
+
+
+def test_what_memory_must_not_hold(tmp_path):
+    task = read(tmp_path, FORGET)
+    (store,) = task.stores
+    first, probe, asked, *_ = store.steps
+    assert isinstance(first, Ingest)
+    (before,) = probe.questions  # a memory that never held it has forgotten nothing
+    assert (before.hidden, before.stages, before.evidence) == (
+        True,
+        ("storage", "summary"),
+        ("lost-allergy:not-1-before",),
+    )
+    assert asked.conversation.forgets == "I'm allergic to penicillin."
+    assert [m.content for m in asked.conversation.messages] == ["Please forget this: I'm allergic to penicillin."]
+    (question,) = store.questions
+    assert (question.needs, question.evidence) == ((before.id,), ("lost-allergy:not-1",))
+    assert (question.kind, question.stages) == ("never_said", ("storage", "summary", "retrieval"))
+    fact = task.evidence["lost-allergy:not-1"]
+    assert (fact.kind, fact.is_distractor, fact.may_hold_part) == ("unwanted", True, True)
+    assert not task.evidence["lost-allergy:not-1-before"].is_distractor
+
+
+@pytest.mark.parametrize(
+    ("texts", "held"),
+    [
+        (["The user takes PENICILLIN."], (0,)),
+        (["nothing", "Allergy: penicillin (severe)"], (1,)),
+        (["penicillins are antibiotics", "a penicillin-like smell"], (1,)),
+        (["allergic to something"], ()),
+    ],
+)
+def test_words_that_no_entry_may_have_are_found_as_whole_words(tmp_path, texts, held):
+    fact = read(tmp_path, FORGET).evidence["lost-allergy:not-1"]
+    found = SUITE.kinds[fact.kind].find(fact, texts)
+    assert (found.present, found.faithful, found.entries) == (bool(held), bool(held), held)
+    assert "'penicillin'" in found.reason
+    plain = read(tmp_path, FORGET.replace("[penicillin]", "[{fact: Ada is ill.}]")).evidence["lost-allergy:not-1"]
+    assert SUITE.kinds[plain.kind].find(plain, texts) is None  # left to the judge
+
+
+@pytest.mark.parametrize(
+    ("more", "probes"),
+    [
+        ("", [1, 3]),
+        ("answer: not known\nexpected: []\n", [1, 3]),
+        ("answer: Lisbon\nexpected: [{fact: We moved to Lisbon., conversation: 3}]\n", [3]),
+        ("other_user: [I take penicillin.]\n", [3]),
+    ],
+)
+def test_what_was_to_be_forgotten_is_looked_for_before(tmp_path, more, probes):
+    (store,) = read(tmp_path, FORGET + more).stores
+    stored, found = 0, []
+    for step in store.steps:
+        stored += isinstance(step, Ingest)
+        found += [] if isinstance(step, Ingest) else [stored]
+    assert found == probes
+    assert len(store.beside) == ("other_user" in more)
+
+
+def test_in_a_haystack_it_is_looked_for_at_the_same_place(tmp_path):
+    chats = tmp_path / "chats"
+    chats.mkdir()
+    (chats / "a.yaml").write_text("- One.\n- Two.\n- Three.\n- Four.\n", encoding="utf-8")
+    task = read(tmp_path, f"{FORGET}haystack: chats\n")
+    (store,) = task.stores
+    told = [step.conversation.text if isinstance(step, Ingest) else "?" for step in store.steps]
+    assert len(told) == 3 + 4 + 2
+    assert told[told.index("?") - 1] == "I'm allergic to penicillin."
+    assert told[-1] == "?"
+    assert [question.id for question in sample(task, 1, 0).stores[0].all_questions] == [
+        "lost-allergy-before",
+        "lost-allergy",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "said"),
+    [
+        ("must_not_hold: [penicillin]", "", "expected", "got nothing, expected facts, or [] if"),
+        ("must_not_hold: [penicillin]", "expected: []", "answer", "got nothing, expected the right answer"),
+        (
+            "must_not_hold: [penicillin]",
+            "expected: []\nanswer: no idea\nother_user: [a]",
+            "other_user",
+            "got conversations without",
+        ),
+        ("[penicillin]", "[{fact: x, conversation: 4}]", "must_not_hold.0.conversation", "got 4, expected 1 to 3"),
+        ("[penicillin]", "[{fakt: x}]", "must_not_hold.0.fakt", "no such key; did you mean 'fact'?"),
+        (
+            "forget: I'm",
+            "messages: [user: Hi], forget: I'm",
+            "conversations.1.messages",
+            "got forget besides, expected",
+        ),
+        ("forget: I'm allergic to penicillin.", "", "conversations.1.messages", "got nothing, expected a value"),
+    ],
+)
+def test_faults_of_what_must_not_be_held(tmp_path, old, new, field, said):
+    assert old in FORGET
+    error = fault_in(tmp_path, FORGET.replace(old, new, 1))
+    assert error.field == field
+    assert said in error.problem
 
 
 def test_a_date_that_does_not_exist(tmp_path):

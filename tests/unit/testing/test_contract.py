@@ -49,6 +49,9 @@ class Sound:
     def get_all_memories(self):
         return list(self.notes)
 
+    def forget(self, text):
+        self.notes = [note for note in self.notes if text not in note["text"]]
+
     def snapshot(self, path):
         (path / "notes.json").write_text(json.dumps(self.notes), encoding="utf-8")
 
@@ -154,6 +157,7 @@ def test_what_is_not_offered_is_skipped_with_the_reason():
         "concurrent-reads": "one retrieval at a time (concurrent_reads is 1)",
         "concurrent-writes": "one conversation is stored at a time (concurrent_writes is 1)",
         "idempotent": "a conversation stored again may be there twice (idempotent is not declared)",
+        "forgetting": "no forget()",
         "snapshot": "neither snapshot() nor restore()",
         "describe": "no describe()",
         "close": "no close()",
@@ -223,6 +227,16 @@ class LosesParallelWrites(AsyncSound):
         before = list(self.notes)
         await asyncio.sleep(0)
         self.notes = [*before, *({"text": message.content} for message in conversation.messages)]
+
+
+class ForgetsNothing(Sound):
+    def forget(self, text):
+        pass
+
+
+class ForgetsAll(Sound):
+    def forget(self, text):
+        self.notes = []
 
 
 class OneForAll(Sound):
@@ -376,6 +390,16 @@ class RestoresNothing(Sound):
         ("concurrent-writes", LosesParallelWrites, "of 16 conversations stored 4 at once, 12 are in none"),
         ("idempotent", SaysIdempotent, "stored again, a conversation leaves 4 entries where 3 were"),
         ("isolation", OneForAll, "of the other store, expected only its own"),
+        (
+            "forgetting",
+            ForgetsNothing,
+            "get_all_memories() gives 'I keep my grey coat in Corford.', expected nothing of it",
+        ),
+        (
+            "forgetting",
+            ForgetsAll,
+            "conversations that were not to be forgotten: Belford, Dunford in none of 0 entries listed",
+        ),
         ("turns", OnlyUsers, "raised ValueError: role must be user; expected no error"),
         ("turns", NeedsMessages, "raised IndexError"),
         ("timestamps", NeedsTime, "raised AttributeError"),
@@ -411,7 +435,7 @@ def test_a_failure_raises_with_the_table():
     with pytest.raises(ContractError, match="fails listing") as caught:
         check_memory_system(Page)
     assert "failed   listing" in str(caught.value)
-    assert str(caught.value).endswith("17 passed, 1 failed, 0 skipped")
+    assert str(caught.value).endswith("18 passed, 1 failed, 0 skipped")
     assert all(len(line) <= 100 for line in str(caught.value).splitlines())
 
 
@@ -449,7 +473,7 @@ def test_a_store_that_takes_nothing_is_one_failure_and_the_other_checks_share_a_
     assert next(line for line in lines if line.startswith("skipped")).startswith("skipped  listing, k, reading, ")
     assert lines[-2:] == [
         "    not tried after the error of round-trip, which the others would repeat",
-        "2 passed, 1 failed, 15 skipped",
+        "2 passed, 1 failed, 16 skipped",
     ]
 
 

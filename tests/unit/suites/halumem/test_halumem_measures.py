@@ -54,8 +54,8 @@ def point(score, weight=1.0, **more):
 def distractor(score, **more):
     if score is None:
         return Outcome("distractors", "error", **more)
-    verdict = "summary_error" if score else "correct"
-    return Outcome("distractors", verdict, [Fact(verdict, summary=Stage(metrics={"score": score}))], **more)
+    verdict = "wrongly_held" if score else "correct"
+    return Outcome("distractors", verdict, [Fact(verdict, storage=Stage(metrics={"score": score}))], **more)
 
 
 def update(kind, verdict="correct", **more):

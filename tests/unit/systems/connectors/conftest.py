@@ -42,6 +42,8 @@ for line in sys.stdin:
         words = set(request["query"].lower().split())
         found = sorted(notes, key=lambda note: -len(words & set(note.lower().split())))
         reply["memories" if fault != "schema" else "results"] = found[: request["k"]]
+    elif method == "forget":
+        notes = [note for note in notes if request["text"] not in note]
     elif method == "list":
         reply["memories"] = notes[:2] if fault == "page" else notes
     print(json.dumps(reply), flush=True)

@@ -32,6 +32,8 @@ def test_it_keeps_the_contract(describe):
     check_memory_system(
         yaml_system(describe(command())), checks="round-trip,listing,isolation,turns,unicode,close,errors"
     )
+    report = check_memory_system(yaml_system(describe(f"{command()}\nforget: true")), checks="forgetting")
+    assert report.outcome("forgetting") == "passed"
 
 
 def node_runs_types() -> bool:

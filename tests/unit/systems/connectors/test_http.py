@@ -54,7 +54,8 @@ def serve(service, monkeypatch):
 
 
 def test_the_example_keeps_the_contract(serve, describe):
-    check_memory_system(yaml_system(describe(serve())), checks="[!l]*,listing")
+    report = check_memory_system(yaml_system(describe(serve())), checks="[!l]*,listing")
+    assert report.outcome("forgetting") == "passed"
 
 
 def test_stores_are_apart_and_removed_at_the_end(service, serve, use, talk):
