@@ -21,8 +21,8 @@ LIMITS = {
     "running": 1375,
     "engine": 1010,
     "hosting": 1165,
-    "records": 1000,
-    "results": 1300,
+    "records": 1050,
+    "results": 1350,
     "judges/offline": 3000,
 }
 """The maximum lines of a folder, including its subfolders."""

@@ -130,11 +130,9 @@ class Grader:
         facts = [await self._fact(question, fact, judged_by, shown, earlier, was_held) for fact in evidence]
         if judged_by is not listing:
             facts = [_placed(fact, judged_by, listing) for fact in facts]
-        facts = [described(found, fact, listing.memories, shown) for found, fact in zip(facts, evidence, strict=True)]
-        facts = [
-            replace(found, kept=kept_of(fact, listing)) if found.verdict == NOT_STORED else found
-            for found, fact in zip(facts, evidence, strict=True)
-        ]
+        for at, fact in enumerate(evidence):
+            found = described(facts[at], fact, listing.memories, shown)
+            facts[at] = replace(found, kept=kept_of(fact, listing) if found.verdict == NOT_STORED else None)
         held = all(fact.verdict == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
         if "answer" not in question.stages:

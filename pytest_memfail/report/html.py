@@ -158,6 +158,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
 def _rates(summary: Summary) -> Table:
     columns = occurring(summary.total)
     figures, exact = {f.task: f for f in summary.stores}, summary.approximate is None
+    repeats = bool(summary.total.duplicate_share)
 
     def row(name: str, tally: Tally) -> list[str]:
         store = figures.get(tally.name)
@@ -168,12 +169,13 @@ def _rates(summary: Summary) -> Table:
             percent(tally.facts_held),
             amount(tally.shown_tokens, exact=exact),
             amount(tally.shown_share, 100),
+            *([amount(tally.duplicate_share, 100)] * repeats),
             *(str(tally.verdicts[verdict]) for verdict in columns),
             str(store.memories) if store else "",
             tokens_each(store.tokens, store.memories, exact=exact).strip("-") if store else "",
         ]
 
-    beside = ("facts held %", "tokens shown", "% of the store")
+    beside = ("facts held %", "tokens shown", "% of the store", *["repeats shown %"] * repeats)
     counted = (verdict.replace("_", " ") for verdict in columns)
     return Table(
         f"{summary.measure} in %, counts of the verdicts, what the stores hold",

@@ -65,6 +65,8 @@ class TaskModel(_Model):
     """mean tokens shown per question (cl100k_base); null where none were counted"""
     shown_share: float | None
     """mean share of its store, by tokens, that a question was shown"""
+    duplicate_share: float | None
+    """share of the memories shown that repeat a better ranked one, word for word or nearly; null where none was shown"""
     cut_entries: int = Field(ge=0)
     """entries that were returned beyond k and cut"""
     facts: dict[str, dict[str, int]]

@@ -360,8 +360,10 @@ def _rows_of(block: Block, results: Summary) -> Iterator[tuple[str, Tally | None
 def _shown(results: Summary) -> Iterator[str]:
     """Yield the table of the single facts held and of the tokens shown."""
     wide = _name_width(results)
-    yield f"{'':<{wide}}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}"
-    yield f"{'task':<{wide}}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}"
+    # most systems show no entry twice
+    repeats = bool(results.total.duplicate_share)
+    yield f"{'':<{wide}}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}{'repeats' * repeats:>10}".rstrip()
+    yield f"{'task':<{wide}}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}{'shown %' * repeats:>10}".rstrip()
     for name, tally in _rows(results):
         if tally is None:
             yield name
@@ -369,6 +371,8 @@ def _shown(results: Summary) -> Iterator[str]:
         yield (
             f"{name:<{wide}}{tally.facts_held.n:>5} {_percent(tally.facts_held):<16}"
             f"{amount(tally.shown_tokens, exact=results.approximate is None):>13}{amount(tally.shown_share, 100):>10}"
+            + f"{amount(tally.duplicate_share, 100):>10}"
+            * repeats
         )
 
 

@@ -27,6 +27,7 @@ from pytest_memfail.core import (
     counted,
 )
 from pytest_memfail.records import Gate, Rate, Reference, StoreRecord, SuiteRecord, TaskRecord
+from pytest_memfail.results.duplicates import duplicates
 from pytest_memfail.results.statistics import clustered, wilson
 
 NOT_ENGLISH: Final = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL"
@@ -40,6 +41,8 @@ HELD: Final = "memory held"
 TOTAL: Final = "all"
 """The name of the tally of all tasks."""
 NOTHING: Final = wilson(0, 0)
+MANY_DUPLICATES: Final = 0.2
+"""Above this share of repeated memories among those shown, a part of k is wasted."""
 MOST_OF_THE_STORE: Final = 0.5
 """Above this share of its store shown per question, memory held says little about retrieval."""
 
@@ -74,6 +77,8 @@ class Tally:
     """Mean tokens shown per question; None if tokens were not counted."""
     shown_share: float | None = None
     """The mean share of its store, by tokens, that a question was shown."""
+    duplicate_share: float | None = None
+    """The share of the entries shown that repeat a better ranked one; None if none was shown."""
     cut_entries: int = 0
     """Entries returned beyond k."""
     cut_questions: int = 0
@@ -425,6 +430,13 @@ def _warnings(tasks: Sequence[Tally], stores: Iterable[StoreRecord], left_out: i
     ]
     if much:
         yield f"more than half of the store is shown per question ({', '.join(much)}): memory held says little about retrieval"
+    repeated = [
+        f"{100 * share:.0f} % in {tally.name}"
+        for tally in tasks
+        if (share := tally.duplicate_share or 0) > MANY_DUPLICATES
+    ]
+    if repeated:
+        yield f"memories shown repeat one that is ranked better ({', '.join(repeated)}): without them, k would show more"
     if cut := sum(tally.cut_entries for tally in tasks):
         asked = sum(tally.cut_questions for tally in tasks)
         yield f"the system returned more than k entries for {counted(asked, 'question')}; {cut} entries beyond k were cut"
@@ -464,6 +476,11 @@ def _counted_facts(question: QuestionRecord) -> list[str]:
     return [fact.verdict for fact in question.facts if not fact.retrieval.vacuous and not fact.is_distractor]
 
 
+def _duplicate_share(questions: Sequence[QuestionRecord]) -> float | None:
+    shown = sum(len(q.retrieved) for q in questions)
+    return sum(duplicates(tuple(m.text for m in q.retrieved)) for q in questions) / shown if shown else None
+
+
 def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     verdicts = Counter(dict.fromkeys(VERDICTS, 0))
     verdicts.update(q.verdict for q in questions)
@@ -491,6 +508,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         abstention=wilson(misleading.count(CORRECT), len(misleading)),
         shown_tokens=sum(shown) / len(shown) if shown else None,
         shown_share=sum(shares) / len(shares) if shares else None,
+        duplicate_share=_duplicate_share(questions),
         cut_entries=sum(q.cut for q in questions),
         cut_questions=sum(q.cut > 0 for q in questions),
         compared=sum(

@@ -20,6 +20,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.records import Footer, TaskRecord
 from pytest_memfail.results import MAX_ERROR_SHARE, summarize, wilson
+from pytest_memfail.results.duplicates import duplicates
 
 NUMBER = iter(range(10**9))
 
@@ -275,6 +276,32 @@ def test_tokens_shown_are_a_mean_and_a_share_of_each_store():
     assert built(line(CORRECT)).total.shown_tokens is None
     empty = built(line(CORRECT, shown_tokens=0, store_tokens=0)).total
     assert (empty.shown_tokens, empty.shown_share) == (0, None)  # nothing of nothing is no share
+
+
+@pytest.mark.parametrize(
+    ("texts", "repeated"),
+    [
+        ((), 0),
+        (("Ada bakes rye bread.", "Ada knits."), 0),
+        (("Ada bakes rye bread.", "ada  bakes rye bread."), 1),
+        (("Ada bakes rye bread.",) * 5, 4),
+        (("Ada bakes rye bread here.", "[user] Ada bakes rye bread here"), 1),
+        (("The old tram leaves the harbour at 7.", "The old tram leaves the harbour at 9."), 0),
+        (("He eats the red apples on Sunday", "He never eats the red apples on Sunday"), 0),
+        (("Ann rides a big red bicycle to work every day", "Bob rides a big red bicycle to work every day"), 0),
+    ],
+)
+def test_a_memory_that_repeats_a_better_ranked_one_is_a_duplicate(texts, repeated):
+    assert duplicates(texts) == repeated
+
+
+@pytest.mark.parametrize(("copies", "warned"), [(0, False), (1, False), (2, True)])
+def test_more_than_a_fifth_of_duplicates_is_warned_of(copies, warned):
+    shown = ["Ada bakes.", "Bo runs.", "Cy swims.", "Di sings.", "Ed reads."][: 5 - copies] + ["Ada bakes."] * copies
+    summary = built(line(CORRECT, retrieved=[{"text": text} for text in shown]), line(ERROR))
+    assert summary.total.duplicate_share == copies / 5
+    assert warned == any("repeat one that is ranked better (40 % in t)" in text for text in summary.warnings)
+    assert built(line(CORRECT)).total.duplicate_share is None
 
 
 @pytest.mark.parametrize(("shown", "warned"), [(500, False), (510, True)])
