@@ -21,8 +21,9 @@ LIMITS = {
     "running": 1375,
     "engine": 1010,
     "hosting": 1165,
-    "records": 1050,
-    "results": 1350,
+    "records": 1085,
+    "clues": 900,
+    "results": 1370,
     "judges/offline": 3000,
 }
 """The maximum lines of a folder, including its subfolders."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
@@ -45,8 +46,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _join(paths: Sequence[Path], output: Path) -> int:
+    from pytest_memfail.clues import find_clues
     from pytest_memfail.finding import suites_of
-    from pytest_memfail.records import write_record
+    from pytest_memfail.records import Footer, write_record
     from pytest_memfail.report import summary
     from pytest_memfail.results import load_record, merge
 
@@ -55,7 +57,10 @@ def _join(paths: Sequence[Path], output: Path) -> int:
     records = [load(path) for path in paths]
     suites, unknown = suites_of(records[0].header)
     joint, missing = merge(records, suites)
-    write_record(output, joint)
+    found = find_clues(
+        [q for one in records for q in one.questions], [store for one in records for store in one.stores]
+    )
+    write_record(output, [replace(line, clues=found) if isinstance(line, Footer) else line for line in joint])
     print("\n".join(summary(load_record(output).summary(), full=True)))
     for name in unknown:
         print(f"the suite {name} is not installed: its measures and labels are left out")

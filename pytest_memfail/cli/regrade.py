@@ -90,9 +90,10 @@ def _regraded(
     record: Loaded, new: dict[str, QuestionRecord], judge: str, client: ModelClient | None, suites: Sequence[Suite]
 ) -> list[Record]:
     from pytest_memfail._version import __version__
+    from pytest_memfail.clues import find_clues
     from pytest_memfail.finding import NamedJudge
     from pytest_memfail.records import Footer
-    from pytest_memfail.results import suite_records
+    from pytest_memfail.results import suite_records, with_reference
 
     old = record.header
     header = replace(
@@ -116,5 +117,8 @@ def _regraded(
         models=tuple(models),
         suites=suite_records(questions, suites, header.tasks, header.protocol),
         reference=record.footer.reference if record.footer is not None else None,
+        clues=find_clues(
+            with_reference(questions, None if record.footer is None else record.footer.reference), record.stores
+        ),
     )
     return [header, *questions, *record.stores, footer]

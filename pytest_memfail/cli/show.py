@@ -32,6 +32,7 @@ def add(argument: Arguments) -> None:
     argument(*CACHE_DIR)
     argument("--verdict NAME", "only this verdict; correct and ungraded are verdicts too")
     argument("--task NAME", "only this task")
+    argument("--clue N", "only the questions that the Nth clue explains", int)
     argument("--id SUBSTRING", "only questions whose id contains this", default="")
 
 
@@ -49,9 +50,15 @@ def run(options: argparse.Namespace) -> int:
     tasks = dict.fromkeys([*record.header.tasks, *record.header.groups])
     if options.task is not None and options.task not in tasks:
         raise UnknownNameError("task", options.task, tasks, "in --task")
+    clues = record.summary().clues
+    if options.clue is not None and not 1 <= options.clue <= len(clues):
+        raise UsageError(
+            f"--clue: got {options.clue}; {record.path} has {counted(len(clues), 'clue')}, numbered from 1"
+        )
+    explained = None if options.clue is None else frozenset(clues[options.clue - 1].questions)
     wanted = (options.verdict,) if options.verdict else (*FAILURES, ERROR)
-    named = [question for question in record.questions if options.id in question.id]
-    if not named and options.id:
+    named = [q for q in record.questions if options.id in q.id and (explained is None or q.id in explained)]
+    if not named and options.id and explained is None:
         raise UsageError(unknown_question(options.id, [question.id for question in record.questions], record.path))
     found = [
         question
@@ -66,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n".join(failure(question, record.header.rerun_command(question.id))))
         print()
-    if not (options.verdict or options.task or options.id):
+    if explained is None and not (options.verdict or options.task or options.id):
         print("\n".join(_results(record, str(name))))
     left = f"; {len(found) - len(shown)} more: --all shows them" if len(found) > len(shown) else ""
     others = "" if found else _others(named, options)

@@ -21,6 +21,7 @@ from .doubts import (
 from .entries import (
     DATE_LOST as DATE_LOST,
     LEAST_CHARACTERS as LEAST_CHARACTERS,
+    WRONG_TIME as WRONG_TIME,
     in_time as in_time,
     is_listed as is_listed,
     memories_of as memories_of,
@@ -154,6 +155,15 @@ from .times import (
     RowTimes as RowTimes,
     dated_texts as dated_texts,
     moment_of as moment_of,
+)
+from .told import (
+    KINDS as KINDS,
+    OTHERS as OTHERS,
+    TURN as TURN,
+    Told as Told,
+    kind_of as kind_of,
+    places_in as places_in,
+    told_of as told_of,
 )
 from .verdict import (
     ADDED_STAGE as ADDED_STAGE,

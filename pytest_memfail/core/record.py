@@ -99,6 +99,8 @@ class QuestionRecord(Verdict, Comparable):
     """Set only with the verdict `error`."""
     reply: str | None = None
     retrieved: tuple[Memory, ...] = ()
+    places: tuple[int, ...] = ()
+    """The places of the memories shown in the listing; -1 for one that it lacks."""
     shown_tokens: int | None = None
     store_tokens: int | None = None
     cut: int = 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from pytest_memfail.clues import find_clues
 from pytest_memfail.core import UsageError, check_can_be_made
 from pytest_memfail.options import Settings
 from pytest_memfail.plugin.execution import Execution
@@ -176,6 +177,7 @@ class Ending:
             models=spent,
             reference=self._reference,
             suites=suite_records(results.questions, self._run.suites, header.tasks, header.protocol),
+            clues=find_clues(results.questions, results.stores),
         )
         if not ended_early and self.untrusted is None:
             self.summary = replace(self.summary, gate=self._gatekeeper.decide(self.summary, results))
@@ -231,6 +233,7 @@ class Ending:
             doubts=self._doubts,
             gate=self.summary.gate,
             reference=self._reference,
+            clues=self.summary.clues,
         )
         self.said += record.end(footer)
         session.exitstatus = self._code(session)

@@ -51,6 +51,7 @@ from .record import (
     VARIANT as VARIANT,
     Anchor as Anchor,
     Check as Check,
+    Clue as Clue,
     Comparison as Comparison,
     Flip as Flip,
     Footer as Footer,

@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pytest_memfail.core import FactVerdict, Kept, Memory, QuestionRecord, Score, Session, StageResult
+from pytest_memfail.core import FactVerdict, Kept, Memory, QuestionRecord, Score, Session, StageResult, Told
 from pytest_memfail.records.record import Footer, Gate, Header, Line, StoreRecord, SuiteRecord, TaskRecord
 from pytest_memfail.safety import may_hold_secrets, public
 
@@ -30,16 +30,21 @@ _ALL: Final = frozenset[str]()
 _SPARSE: Final[Mapping[Any, frozenset[str]]] = {
     Memory: _ALL,
     StageResult: _ALL,
+    Told: _ALL,
     Score: _ALL,
     Session: _ALL,
     Kept: _ALL,
     FactVerdict: frozenset({"conversation", "kept", "is_distractor"}),
-    QuestionRecord: frozenset({"part", "cluster", "listing", "score", "weight", "must_not_use", "error", "repeats"}),
-    StoreRecord: frozenset({"history", "late", "model_calls", "doubts", "extracted", "sessions", "origins", "likely"}),
+    QuestionRecord: frozenset(
+        {"part", "cluster", "listing", "score", "weight", "must_not_use", "error", "repeats", "places"}
+    ),
+    StoreRecord: frozenset(
+        {"history", "late", "model_calls", "doubts", "extracted", "sessions", "origins", "likely", "told"}
+    ),
     TaskRecord: frozenset({"suite", "variant", "parts", "stands_alone"}),
     SuiteRecord: frozenset({"proxies"}),
     Header: frozenset({"suite", "suite_options", "sources", "extra"}),
-    Footer: frozenset({"suites", "doubts", "reference"}),
+    Footer: frozenset({"suites", "doubts", "reference", "clues"}),
 }
 """Fields that are left out of the JSON if they have their default value; an empty set stands for all fields."""
 _DERIVED: Final[Mapping[Any, tuple[str, ...]]] = {FactVerdict: ("decided_by", "missing"), Gate: ("outcome",)}

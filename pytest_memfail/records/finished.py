@@ -17,6 +17,7 @@ from pytest_memfail.core import (
     Trace,
     Verdict,
     one_line,
+    places_in,
 )
 from pytest_memfail.records.codec import without_secrets
 from pytest_memfail.records.record import ChangeRecord, StoreRecord
@@ -66,6 +67,7 @@ def question_record(
             found,
             reply=trace.reply.text if trace.reply else None,
             retrieved=trace.shown,
+            places=places_in(listing, trace.shown) if listing else (),
             shown_tokens=trace.shown_tokens,
             store_tokens=trace.store_tokens,
             cut=trace.cut,

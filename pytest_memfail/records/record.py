@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from pytest_memfail.core import Doubt, Memory, Origin, Origins, ProtocolName, Score, Session
+from pytest_memfail.core import Doubt, Memory, Origin, Origins, ProtocolName, Score, Session, Told
 
 SCHEMA_VERSION: Final = 1
 
@@ -63,6 +63,8 @@ class StoreRecord:
     """For each entry, in the order of the listing or of `added` in the history, the places of its conversations in `sessions`."""
     likely: tuple[int, ...] = ()
     """The entries, by their places in `origins`, whose conversations only words in common name."""
+    told: tuple[Told, ...] = ()
+    """What the last listing holds of each conversation, in the order in which they were stored."""
 
     @property
     def by_probe(self) -> dict[int, tuple[Memory, ...]]:
@@ -213,6 +215,26 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Clue:
+    """What the failures of a run have in common, beyond chance."""
+
+    name: str
+    """Which test found it, such as `left-no-entry`."""
+    text: str
+    """One line: the cause, and the facts that it explains among those lost and those held."""
+    verdict: str
+    """The failure that it explains."""
+    explained: int
+    """Lost facts that have it."""
+    lost: int
+    """All facts with that failure."""
+    p: float
+    """The chance of this by accident: an exact test, with Holm's correction over all tests of the run."""
+    questions: tuple[str, ...] = ()
+    """Ids of the failed questions that it explains."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
     """How a run ended."""
 
@@ -230,6 +252,8 @@ class Footer:
     gate: Gate | None = None
     reference: Reference | None = None
     """None if no comparison with a reference was asked for."""
+    clues: tuple[Clue, ...] = ()
+    """What failures have in common, the clue that explains most questions first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pytest_memfail.report.compare import BESIDE, FLIP_COLUMNS, at_k, flip_cells
 from pytest_memfail.report.gate import check_name, check_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
-from pytest_memfail.report.terminal import failed_question, most_lost, most_lost_in
+from pytest_memfail.report.terminal import clue_line, failed_question, most_lost, most_lost_in
 from pytest_memfail.report.text import (
     abstention,
     amount,
@@ -123,12 +123,13 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
     model = f", answers by {header.test_taker}" if header.test_taker else ""
     said = [] if summary.answered else ["No answer was judged: what memory held is ungraded."]
     failed = [found for question in record.questions if (found := failed_question(question)) is not None]
-    said_first = most_lost(summary, failed)
+    said_first = clue_line(summary.clues[0]) if summary.clues else most_lost(summary)
+    first = {"clue": f"{index}.0"} if summary.clues else {**most_lost_in(summary), "record": index}
     return {
         "index": index,
         "name": name,
         "headline": said_first[:1].upper() + said_first[1:] + ".",
-        "first": f"#{urlencode({**most_lost_in(summary), 'record': index})}" if failed else "",
+        "first": f"#{urlencode(first)}" if failed else "",
         "about": (
             f"system {header.system}, judge {header.judge}{model}, protocol {record.protocol}, "
             f"k={','.join(map(str, header.k))}, {header.started}"

@@ -15,6 +15,7 @@ from pytest_memfail.report.gate import check_name, check_value
 from pytest_memfail.report.plots import at_each_k
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.tables import markdown_table
+from pytest_memfail.report.terminal import clue_line
 from pytest_memfail.report.text import abstention, amount, model_sentence, occurring, steadiness, vacuous_passes, why
 from pytest_memfail.results import Loaded, SideBySide, is_unsure, side_by_side
 
@@ -62,6 +63,9 @@ def _overview(record: Loaded) -> Iterator[str]:
         yield f"**No trustworthy result:** {plain(untrusted)}"
     elif not record.complete:
         yield "**Partial:** the run did not end, or not all that was selected has a result"
+    for clue in summary.clues[:1]:
+        yield ""
+        yield f"**{plain(clue_line(clue), 400)}** ({counted(len(clue.questions), 'failed question')})"
     yield ""
     columns = occurring(summary.total)
     names = [

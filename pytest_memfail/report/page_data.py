@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from pytest_memfail.core import ERROR, FAILURES, MEANINGS, MEMORY_STAGES, FactVerdict, Memory, QuestionRecord
+from pytest_memfail.report.terminal import clue_line
 from pytest_memfail.report.text import kept_of_it, why
 from pytest_memfail.results import Loaded, change_of, is_unsure, shown
 from pytest_memfail.safety import escape_controls
@@ -25,6 +26,11 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         "failures": [*FAILURES, ERROR],
         "start": {"verdict": "failed"} if failed else {},
         "questions": questions,
+        "clues": {
+            f"{i}.{number}": {"text": clue_line(clue), "ids": clue.questions}
+            for i, record in enumerate(records)
+            for number, clue in enumerate(record.summary().clues)
+        },
         "stores": [store for i, record in enumerate(records) for store in _stores(i, record, texts)],
         "texts": list(texts),
     }

@@ -14,7 +14,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from pytest_memfail._version import __version__
 from pytest_memfail.core import Score
-from pytest_memfail.records import Flip, Paired
+from pytest_memfail.records import Clue, Flip, Paired
 from pytest_memfail.results import Flips, Loaded, Shift, StoreFigures, Summary, Tally, labels, side_by_side
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
@@ -162,6 +162,8 @@ class RecordModel(_Model):
     """calls, tokens and cost by stage and model"""
     gate: GateModel | None
     warnings: tuple[str, ...]
+    clues: tuple[Clue, ...]
+    """what failures have in common beyond chance, the clue that explains most questions first"""
 
 
 class KModel(_Model):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -22,6 +20,7 @@ from pytest_memfail.core import (
     StageResult,
     counted,
 )
+from pytest_memfail.records import Clue
 from pytest_memfail.report.text import WIDTH, headline, verdict_table
 from pytest_memfail.results import Summary
 from pytest_memfail.safety import escape_controls
@@ -30,8 +29,6 @@ MOST_TEXTS: Final = 20
 """Failures shown in full by default."""
 EXAMPLES: Final = 3
 """Failures shown per task and verdict."""
-MOSTLY: Final = 0.5
-"""The minimum share of a group that lost a kind of detail for the kind to be named."""
 
 PLACES: Final[Mapping[str, str]] = {
     WRONGLY_HELD: "forgetting and isolation",
@@ -41,20 +38,6 @@ PLACES: Final[Mapping[str, str]] = {
     REASONING_ERROR: "answers",
 }
 """The part of a memory system that a verdict blames."""
-
-_NUMBER: Final = re.compile(
-    r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
-    r"eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|twice|dozen)\b",
-    re.IGNORECASE,
-)
-_LIMIT: Final = re.compile(
-    r"\b(only|unless|except|until|if|when|whenever|before|after|during|below|above|over|under|between|"
-    r"(more|less|fewer|later|earlier) than|at (least|most))\b",
-    re.IGNORECASE,
-)
-_NEGATION: Final = re.compile(r"\b(no|not|never|nobody|nothing|none|without|cannot)\b|n['’]t\b", re.IGNORECASE)
-_NAME: Final = re.compile(r"(?<![.!?:;] )(?<=[\w,] )[A-Z][\w'’-]+")
-_I: Final = re.compile(r"^I(['’]\w+)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +53,6 @@ class Failed:
     """The highest among the facts that failed; -1 if the judge gives none."""
     length: int
     """Characters of the question and of that fact."""
-    kinds: frozenset[str]
-    """Kinds of missing details: numbers, names, limits and conditions, negations."""
 
     @property
     def clearness(self) -> tuple[float, int, str]:
@@ -84,40 +65,18 @@ def failed_question(question: QuestionRecord) -> Failed | None:
     if not question.failed:
         return None
     verdict, source = question.verdict, ""
-    kinds: set[str] = set()
     if verdict in MEMORY_FAILURES:
         failed = [fact for fact in question.facts if fact.verdict == verdict]
         # a record written by another program may have no facts
         sure, source = max(((_confidence(fact.deciding), fact.source) for fact in failed), default=(-1.0, ""))
-        for fact in failed:
-            kinds |= kinds_of(fact.missing, fact.source)
     else:
         sure = _confidence(question.answer)
     length = len(question.text) + len(source)
-    return Failed(question.id, question.group, verdict, headline(question), sure, length, frozenset(kinds))
+    return Failed(question.id, question.group, verdict, headline(question), sure, length)
 
 
 def _confidence(stage: StageResult) -> float:
     return -1.0 if stage.confidence is None else stage.confidence
-
-
-def kinds_of(missing: Iterable[str], source: str) -> set[str]:
-    """Return the kinds of details among the missing parts of a fact.
-
-    A name is a word that its source writes with a capital letter inside a sentence.
-
-    >>> sorted(kinds_of(["nine", "Whitby"], "At nine the coach leaves for Whitby."))
-    ['names', 'numbers']
-    """
-    kinds = set()
-    names = {name for name in _NAME.findall(source) if not _I.match(name)}
-    for part in missing:
-        for kind, pattern in (("numbers", _NUMBER), ("limits and conditions", _LIMIT), ("negations", _NEGATION)):
-            if pattern.search(part):
-                kinds.add(kind)
-        if any(name in part for name in names):
-            kinds.add("names")
-    return kinds
 
 
 def causes(failures: Iterable[Failed]) -> list[list[Failed]]:
@@ -160,8 +119,13 @@ def cause_lines(failures: Sequence[Failed], results: Summary, *, every: bool = F
             )
 
 
-def most_lost(results: Summary, failures: Collection[Failed]) -> str:
-    """Return one sentence that names the stage, the task and the kind of detail where most is lost."""
+def clue_line(clue: Clue) -> str:
+    """Return a clue as every report says it."""
+    return f"likely cause: {clue.text}"
+
+
+def most_lost(results: Summary) -> str:
+    """Return one sentence that names the stage and the task where most is lost."""
     lost = results.total.verdicts
     verdict = max(FAILURES, key=lambda name: lost[name])
     if not lost[verdict]:
@@ -171,10 +135,6 @@ def most_lost(results: Summary, failures: Collection[Failed]) -> str:
     if len(results.tasks) > 1:
         count = task.verdicts[verdict]
         said += f"; all in {task.name}" if count == lost[verdict] else f"; of these {count} in {task.name}"
-    group = [failed for failed in failures if (failed.task, failed.verdict) == (task.name, verdict)]
-    # without a summary error, the kinds of the details say nothing
-    if verdict == SUMMARY_ERROR and (kinds := _most_frequent([failed.kinds for failed in group])):
-        said += f", mostly {' and '.join(kinds)}"
     return said
 
 
@@ -182,16 +142,6 @@ def most_lost_in(results: Summary) -> dict[str, str]:
     """Return the verdict and the task where most is lost."""
     verdict = max(FAILURES, key=lambda name: results.total.verdicts[name])
     return {"verdict": verdict, "task": max(results.tasks, key=lambda tally: tally.verdicts[verdict]).name}
-
-
-def _most_frequent(given: Sequence[frozenset[str]]) -> list[str]:
-    """Return the one or two kinds that cover at least half of the questions; empty if no two kinds do."""
-    counts = Counter(kind for kinds in given for kind in kinds)
-    ranked = sorted(counts, key=lambda kind: (-counts[kind], kind))[:2]
-    for most in range(1, len(ranked) + 1):
-        if sum(bool(kinds & set(ranked[:most])) for kinds in given) >= MOSTLY * len(given):
-            return ranked[:most]
-    return []
 
 
 def closing(results: Summary, failures: Collection[Failed], run: str | None, *, trusted: bool = True) -> Iterator[str]:
@@ -202,7 +152,11 @@ def closing(results: Summary, failures: Collection[Failed], run: str | None, *, 
     yield from verdict_table(results)
     if trusted and results.total.n:
         yield ""
-        yield from textwrap.wrap(most_lost(results, failures), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        for number, clue in enumerate(results.clues[:1], 1):
+            shows = f"; memfail show {run} --clue {number}" if run is not None else ""
+            said = f"{clue_line(clue)} ({counted(len(clue.questions), 'failed question')}{shows})"
+            yield from textwrap.wrap(escape_controls(said), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        yield from textwrap.wrap(most_lost(results), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         if run is not None and failures:
             yield f"next: {_first_look(results, run)}"
             yield f"all failures: memfail show {run} --all"

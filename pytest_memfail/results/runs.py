@@ -78,7 +78,12 @@ class Loaded:
             return self._counted
         footer = self.footer
         found = replace(
-            self._counted, models=footer.models, gate=footer.gate, suites=footer.suites, reference=footer.reference
+            self._counted,
+            models=footer.models,
+            gate=footer.gate,
+            suites=footer.suites,
+            reference=footer.reference,
+            clues=footer.clues,
         )
         return found.with_doubts(footer.doubts)
 

@@ -26,7 +26,7 @@ from pytest_memfail.core import (
     added_up,
     counted,
 )
-from pytest_memfail.records import Gate, Rate, Reference, StoreRecord, SuiteRecord, TaskRecord
+from pytest_memfail.records import Clue, Gate, Rate, Reference, StoreRecord, SuiteRecord, TaskRecord
 from pytest_memfail.results.duplicates import duplicates
 from pytest_memfail.results.statistics import clustered, wilson
 
@@ -189,6 +189,8 @@ class Summary:
     """Whether a model answered, judged or not."""
     doubts: tuple[Doubt, ...] = ()
     """The reasons to distrust the figures, one of each kind."""
+    clues: tuple[Clue, ...] = ()
+    """What failures have in common, the clue that explains most questions first."""
 
     @property
     def tables(self) -> tuple[Block, ...]:

@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_memfail import llm
 from pytest_memfail._version import __version__
-from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext
+from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext, told_of
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
-from pytest_memfail.hosting import Journal, Limits, ModelCalls, Outcomes, Resources, Shelf, StoreReport, TokenRules
+from pytest_memfail.hosting import Journal, Limits, Outcomes, Resources, Shelf, StoreReport, TokenRules
 from pytest_memfail.records import StoreRecord, with_listings
 from pytest_memfail.running.journals import DEATHS, FileJournal, suspects_of, unfinished_fills
 from pytest_memfail.running.models import LEDGER_FILE, Models, open_ledger
@@ -172,7 +172,7 @@ class Runtime:
             if opened.replayed:  # otherwise it was started ahead, and the run stopped before an item waited for it
                 client = self._models.client if self._models is not None else None
                 prompts = client.prompts.doubts() if client is not None else ()
-                yield _store_record(self.run.unit(unit_id), report, opened.run.job.models, prompts)
+                yield _store_record(opened.run.job, report, prompts)
         finally:
             shutil.rmtree(opened.path, ignore_errors=True)
 
@@ -348,15 +348,17 @@ def unit_digest(unit: Unit) -> str:
     return hashlib.sha256(unit.id.encode()).hexdigest()[:8]
 
 
-def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None, prompts: Iterable[Doubt]) -> StoreRecord:
+def _store_record(job: StoreJob, report: StoreReport, prompts: Iterable[Doubt]) -> StoreRecord:
+    models = job.models
     spent = {} if models is None else models.spent
+    last = report.listings[-1] if report.listings else None
     record = StoreRecord(
-        store=unit.plan.id,
+        store=job.plan.id,
         task=report.task,
         conversations=report.conversations,
         fill_seconds=report.fill_seconds,
         restored=report.restored,
-        memories=len(report.listings[-1].memories) if report.listings else 0,
+        memories=len(last.memories) if last else 0,
         tokens=report.tokens,
         changed_by_queries=report.changed,
         late=report.late,
@@ -365,5 +367,6 @@ def _store_record(unit: Unit, report: StoreReport, models: ModelCalls | None, pr
         system=mask_options(report.described),
         model_calls=spent if any(spent.values()) else {},
         listings=(),
+        told=told_of(job.plan.read_conversations(), last, job.evidence.values()) if last else (),
     )
     return with_listings(record, report.listings, report.extracted)

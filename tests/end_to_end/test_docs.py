@@ -201,7 +201,7 @@ def test_the_schema_of_records_is_that_of_a_record(run_pytest: Run, tmp_path: Pa
                     see("stage", fact[stage])
     for kind in ("header", "question", "fact", "store", "footer"):
         # a score takes a model, and settings are of a suite that has some: see tests/plugin/test_mab.py
-        no_case = {"error", "score", "suite_options", "model_calls", "doubts", "kept", "likely"}
+        no_case = {"error", "score", "suite_options", "model_calls", "doubts", "clues", "kept", "likely"}
         assert fields[kind] - no_case == seen[kind] - {"doubts"}, kind
     assert seen["error"] <= fields["question"]
     for kind, at_least in (("memory", {"text"}), ("stage", {"outcome"})):

@@ -35,6 +35,7 @@ ALLOWED = {
     "results": {*GROUND, "records"},
     "hosting": GROUND,
     "engine": {*GROUND, "hosting"},
+    "clues": {*GROUND, "records", "results"},
     "report": {*GROUND, "records", "results"},
     "finding": {*GROUND, "authoring", "judges", "llm", "records", "suites", "systems"},
     "running": {*GROUND, "engine", "finding", "hosting", "llm", "options", "records", "results", "systems"},

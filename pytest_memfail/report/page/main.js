@@ -24,7 +24,7 @@ function matches(q) {
   const verdict = get("verdict");
   return (verdict === "" || (verdict === "failed" ? data.failures.includes(q.v) : verdict === "held" ? q.h : verdict === "open" ? columnOf(q) === "open" : q.v === verdict)) &&
     (get("task") === "" || q.task === get("task")) && (get("rank") === "" || rankClass(q) === get("rank")) &&
-    (get("change") === "" || q.c === get("change"));
+    (get("change") === "" || q.c === get("change")) && (!data.clues[get("clue")] || (String(q.r) === get("clue").split(".")[0] && data.clues[get("clue")].ids.includes(q.id)));
 }
 
 function row(q) {
@@ -55,8 +55,9 @@ function refresh() {
   const sort = SORTS[get("sort")] || SORTS[""];
   found.sort(sort);
   byId("heat").replaceChildren(heatMap(of, refresh));
-  const said = clues(found);
-  byId("clues").replaceChildren(...said.map((one) => element("li", one)));
+  const said = Object.entries(data.clues).filter(([name]) => record === "" || name.split(".")[0] === record);
+  byId("clues").replaceChildren(...said.map(([name, { text, ids }]) => element("li", [text + " ", button(ids.length + " questions",
+    () => { set({ clue: get("clue") === name ? "" : name, verdict: "", task: "", q: "" }); refresh(); }, "", { "aria-pressed": get("clue") === name })])));
   byId("clues-title").hidden = !said.length;
   // failures alone would say that everything ranks badly
   const bars = ranks(of.filter((q) => get("task") === "" || q.task === get("task")), refresh);
@@ -76,7 +77,7 @@ async function start() {
   if (![...state.keys()].length) set(data.start);
   form.addEventListener("input", () => { set({ ...Object.fromEntries(new FormData(form)), q: "" }); refresh(); });
   form.addEventListener("submit", (event) => event.preventDefault());
-  byId("reset").addEventListener("click", () => { for (const name of ["verdict", "task", "record", "change", "rank", "sort", "words", "q"]) set({ [name]: "" }); refresh(); });
+  byId("reset").addEventListener("click", () => { for (const name of ["verdict", "task", "record", "change", "rank", "sort", "words", "clue", "q"]) set({ [name]: "" }); refresh(); });
   for (const name of VIEWS) byId("to-" + name).addEventListener("click", () => { set({ view: name === "questions" ? "" : name }); refresh(); });
   window.addEventListener("hashchange", () => { reload(); refresh(); });
   refresh();

@@ -32,55 +32,8 @@ function heatMap(questions, refresh) {
   return element("table", [element("caption", "Where questions end, by task. A cell filters the list."), element("thead", [head]), element("tbody", body)], "heat");
 }
 
-// Names in a question: words with a capital letter inside a sentence.
-const namesIn = (whole) => [...new Set([...whole.matchAll(/(?<=[\p{L}\p{N},] )\p{Lu}[\p{L}'’-]+/gu)].map((m) => m[0].replace(/['’]s$/, "")).filter((n) => !/^I(['’]|$)/.test(n)))];
-
-const NUMBER = /^(?:\d.*|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|hundred|thousand|half|twice|dozen)$/i;
-const LIMIT = /^(?:only|unless|except|until|if|when|whenever|while|before|after|during|once|because|since|no|not|never|without)$/i;
-
-// Say of which kinds the words are that summaries lost.
-function lostKinds(lossy) {
-  const counts = { numbers: 0, names: 0, "conditions and negations": 0, "other words": 0 };
-  let all = 0;
-  for (const q of lossy) for (const fact of q.facts) {
-    if (fact.v !== "summary_error" || !fact.closest.length) continue;
-    const said = text(fact.source);
-    for (const { from, to } of lostWords(said, fact.closest.map(text).join("\n"))) {
-      const word = said.slice(from, to);
-      all++;
-      counts[NUMBER.test(word) ? "numbers" : LIMIT.test(word) ? "conditions and negations" :
-        /^\p{Lu}/u.test(word) && /[\p{L},] $/u.test(said.slice(0, from)) && !/^I\b/.test(word) ? "names" : "other words"]++;
-    }
-  }
-  const ranked = Object.entries(counts).filter(([, n]) => n).sort((a, b) => b[1] - a[1]);
-  return "Summaries lost " + all + " words in " + lossy.length + " questions: " + ranked.map(([kind, n]) => percent(n, all) + " " + kind).join(", ") + ".";
-}
-
 // Conclusions are drawn from at least this many questions.
 const ENOUGH = 5;
-
-function clues(questions) {
-  const said = [];
-  const lossy = questions.filter((q) => q.v === "summary_error");
-  if (lossy.length) said.push(lostKinds(lossy.slice(0, 500)));
-  const missed = questions.filter((q) => q.v === "not_retrieved");
-  let named = 0, ignored = 0;
-  for (const q of missed) {
-    const needed = q.facts.filter((fact) => fact.v === "not_retrieved").flatMap((fact) => fact.closest.map(text)).join("\n");
-    const names = namesIn(text(q.q)).filter((name) => needed.includes(name));
-    if (!names.length) continue;
-    named++;
-    const hit = q.retrieved.filter(([i]) => names.some((name) => text(i).includes(name))).length;
-    if (hit === 0) ignored++;
-  }
-  if (named) said.push("Names: " + named + " of " + missed.length + " questions with a memory not retrieved name somebody or something that the needed memory names too; in " +
-    ignored + " of them no memory shown has that name" + (named >= ENOUGH && ignored > named / 2 ? ": the retrieval seems to ignore names." : "."));
-  if (missed.length) {
-    const empty = missed.filter((q) => !q.retrieved.length).length;
-    if (empty) said.push("Nothing at all was shown in " + empty + " of " + missed.length + " retrievals that failed.");
-  }
-  return said;
-}
 
 const bestRank = (fact) => Math.min(...fact.ranks.map((rank) => rank ?? Infinity));
 const stored = (q) => (q.facts || []).filter((fact) => !["not_stored", "summary_error"].includes(fact.v) && fact.ranks.length);

@@ -20,13 +20,13 @@ from pytest_memfail.core import (
     StageResult,
 )
 from pytest_memfail.report import Failed, cause_lines, closing, failed_question, worst_first
-from pytest_memfail.report.terminal import kinds_of, most_lost
+from pytest_memfail.report.terminal import most_lost
 from pytest_memfail.results import Summary, summarize
 
 
 def failures(task: str, verdict: str, count: int, confidence: float = 0.9, length: int = 10) -> list[Failed]:
     name = f"memfail/{task}::{verdict}"
-    return [Failed(f"{name}-{i}", task, verdict, f"reason {i}", confidence, length, frozenset()) for i in range(count)]
+    return [Failed(f"{name}-{i}", task, verdict, f"reason {i}", confidence, length) for i in range(count)]
 
 
 def summary_of(given: Iterable[Failed], held: int = 0, record: str | None = None) -> Summary:
@@ -48,7 +48,6 @@ def test_a_failure_keeps_what_the_end_of_the_run_needs(verdict):
     assert (found.id, found.task, found.verdict) == ("memfail/t::q-1", "t", verdict)
     assert found.confidence == -1  # the judge gave none
     assert found.length == len("When?") + len("Ada bakes at nine.")
-    assert found.kinds == {"numbers"}
 
 
 def test_the_surest_of_the_facts_that_failed_counts():
@@ -79,29 +78,7 @@ def test_a_question_that_did_not_fail_is_none():
 def test_a_failure_without_facts_in_a_record_of_another_program_is_shown_too():
     found = failed_question(replace(question(1, "not_stored"), facts=()))
     assert found is not None
-    assert (found.confidence, found.kinds) == (-1, frozenset())
-
-
-@pytest.mark.parametrize(
-    ("missing", "source", "kinds"),
-    [
-        (["seventeen"], "The oven stands at seventeen.", {"numbers"}),
-        (["17"], "The oven stands at 17.", {"numbers"}),
-        (["someone"], "She asks someone.", set()),  # no "one"
-        (["Whitby"], "The coach leaves for Whitby.", {"names"}),
-        (["Mohair"], "It rains. Mohair brings her up in welts.", set()),  # a capital letter begins every sentence
-        (["Mohair"], "Mohair brings her up in welts.", set()),
-        (["I'm"], "And yet I'm late.", set()),
-        (["only when it rains"], "Ada bakes only when it rains.", {"limits and conditions"}),
-        (["at least 3"], "She needs at least 3.", {"limits and conditions", "numbers"}),
-        (["doesn't"], "She doesn't bake.", {"negations"}),
-        (["not", "nothing"], "She did not say nothing.", {"negations"}),
-        (["notes"], "She keeps notes.", set()),
-        ([], "At nine in Whitby.", set()),
-    ],
-)
-def test_kinds_of_what_is_missing(missing, source, kinds):
-    assert kinds_of(missing, source) == kinds
+    assert found.confidence == -1
 
 
 # -- causes --------------------------------------------------------------------------------------------------------------
@@ -109,8 +86,8 @@ def test_kinds_of_what_is_missing(missing, source, kinds):
 
 def test_a_group_for_each_task_and_verdict_with_its_count_and_its_clearest_examples():
     given = [*failures("a", NOT_STORED, 2), *failures("b", SUMMARY_ERROR, 5, 0.5), *failures("a", SUMMARY_ERROR, 1)]
-    given += [Failed("memfail/b::sure", "b", SUMMARY_ERROR, "the surest", 0.99, 80, frozenset())]
-    given += [Failed("memfail/b::short", "b", SUMMARY_ERROR, "the shortest", 0.5, 1, frozenset())]
+    given += [Failed("memfail/b::sure", "b", SUMMARY_ERROR, "the surest", 0.99, 80)]
+    given += [Failed("memfail/b::short", "b", SUMMARY_ERROR, "the shortest", 0.5, 1)]
     lines = list(cause_lines(given, summary_of(given, held=3)))
     assert lines == [
         "SUMMARY_ERROR 7 of 10 in b; the 3 clearest:",
@@ -140,7 +117,7 @@ def test_every_failure_in_the_order_given():
 
 def test_a_reason_stands_whole_on_lines_of_its_own():
     reason = " ".join(f"word{i}" for i in range(60))
-    one = Failed("memfail/t::q-1", "t", NOT_STORED, reason, 0.9, 9, frozenset())
+    one = Failed("memfail/t::q-1", "t", NOT_STORED, reason, 0.9, 9)
     _, _, *shown = cause_lines([one], summary_of([one]))
     assert len(shown) > 1
     assert " ".join(line.strip() for line in shown) == reason
@@ -148,7 +125,7 @@ def test_a_reason_stands_whole_on_lines_of_its_own():
 
 
 def test_control_characters_are_written_out():
-    one = Failed("memfail/t::q\x1b[2J", "t", NOT_STORED, "it \x1b]52;c; is", 0.9, 9, frozenset())
+    one = Failed("memfail/t::q\x1b[2J", "t", NOT_STORED, "it \x1b]52;c; is", 0.9, 9)
     assert "\x1b" not in "".join(cause_lines([one], summary_of([one])))
 
 
@@ -170,10 +147,10 @@ def test_the_worst_are_spread_over_tasks_and_verdicts():
 
 def test_within_a_group_the_surest_then_the_shortest_come_first():
     given = [
-        Failed("long", "t", NOT_STORED, "", 0.9, 50, frozenset()),
-        Failed("unknown", "t", NOT_STORED, "", -1, 1, frozenset()),
-        Failed("short", "t", NOT_STORED, "", 0.9, 5, frozenset()),
-        Failed("sure", "t", NOT_STORED, "", 1.0, 500, frozenset()),
+        Failed("long", "t", NOT_STORED, "", 0.9, 50),
+        Failed("unknown", "t", NOT_STORED, "", -1, 1),
+        Failed("short", "t", NOT_STORED, "", 0.9, 5),
+        Failed("sure", "t", NOT_STORED, "", 1.0, 500),
     ]
     assert worst_first(given) == ["sure", "short", "long", "unknown"]
     assert worst_first(given, 2) == ["sure", "short"]
@@ -185,7 +162,7 @@ def test_within_a_group_the_surest_then_the_shortest_come_first():
 
 def test_the_headline_names_the_stage_the_count_and_the_task():
     given = [*failures("a", SUMMARY_ERROR, 3), *failures("b", SUMMARY_ERROR, 5), *failures("a", NOT_STORED, 7)]
-    said = most_lost(summary_of(given, held=10), given)
+    said = most_lost(summary_of(given, held=10))
     assert said == "loses most in summaries (summary_error): 8 of 35; of these 5 in b"
 
 
@@ -200,45 +177,21 @@ def test_the_headline_names_the_stage_the_count_and_the_task():
 )
 def test_each_verdict_has_its_place(verdict, place):
     assert verdict in FAILURES
-    given = failures("a", verdict, 2)
     asked = [replace(question(number, "correct"), verdict=verdict) for number in range(2)]
-    assert most_lost(summarize(asked, ()), given) == f"loses most in {place} ({verdict}): 2 of 2"
+    assert most_lost(summarize(asked, ())) == f"loses most in {place} ({verdict}): 2 of 2"
 
 
 def test_in_one_task_of_several():
-    given = failures("a", NOT_STORED, 3)
     asked: list[QuestionRecord] = []
     for number in range(3):
         asked += [question(number, NOT_STORED, task="a"), question(number, "correct", task="b")]
-    assert most_lost(summarize(asked, ()), given) == "loses most in storage (not_stored): 3 of 6; all in a"
+    assert most_lost(summarize(asked, ())) == "loses most in storage (not_stored): 3 of 6; all in a"
 
 
 def test_without_failures_the_headline_says_so():
     found = summarize([question(1, "correct")], ())
-    assert most_lost(found, []) == "nothing lost: no failure among 1 question"
+    assert most_lost(found) == "nothing lost: no failure among 1 question"
     assert list(closing(found, [], "run"))[-1] == "nothing lost: no failure among 1 question"
-
-
-@pytest.mark.parametrize(
-    ("kinds", "said"),
-    [
-        ([["numbers"], ["numbers"], ["names"], []], ", mostly numbers"),
-        ([["numbers"], ["names"], [], []], ", mostly names and numbers"),
-        ([["numbers"], [], [], []], ""),
-        ([["numbers", "names"], ["numbers"], ["names"], [], [], []], ", mostly names and numbers"),
-        ([["numbers"], ["names"], ["negations"], [], [], []], ""),
-    ],
-)
-def test_the_kind_of_detail_is_named_where_it_explains_half_of_the_group(kinds, said):
-    given = [Failed(f"memfail/a::{i}", "a", SUMMARY_ERROR, "", 0.9, 1, frozenset(each)) for i, each in enumerate(kinds)]
-    assert most_lost(summary_of(given), given) == (
-        f"loses most in summaries (summary_error): {len(kinds)} of {len(kinds)}{said}"
-    )
-
-
-def test_of_what_was_not_shown_no_kind_is_told():
-    given = [Failed(f"memfail/a::{i}", "a", NOT_RETRIEVED, "", 0.9, 1, frozenset(["numbers"])) for i in range(4)]
-    assert "mostly" not in most_lost(summary_of(given), given)
 
 
 # -- the last screen -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,245 @@
+"""Test what a store kept: conversations without an entry, and the sentences and words that are left of the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from pytest_memfail.clues.cases import Case, Evidence, Session
+from pytest_memfail.clues.exact import Split, best_split, compare, heads
+from pytest_memfail.clues.tests import FEWEST, FITS, LOST, MOSTLY, Test, best, fact_test, share
+from pytest_memfail.core import KINDS, NOT_STORED, TURN, Told, moment_of
+
+CUT_SLACK: Final = 20
+"""A cut at a word's end is at most this many characters before the limit."""
+LONGEST_CYCLE: Final = 20
+SURE: Final = 1e-4
+"""The greatest p of a pattern that is named."""
+ALMOST_NONE: Final = 0.2
+"""The greatest share of a lost kind of words that is left."""
+MOST_OTHERS: Final = 0.6
+"""The least share of the other words that is left: else all words are lost."""
+WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+
+
+def kept_tests(evidence: Evidence) -> Iterator[Test]:
+    """Test what is lost before anything is searched for."""
+    if not any(case.is_lost for cases in list(evidence.stages.values())[:2] for case in cases):
+        return
+    yield from _dropped(evidence)
+    cases = evidence.before_search
+    lost = [case for case in cases if case.is_lost]
+    if not lost:
+        return
+    verdict = Counter(case.fact.verdict for case in lost).most_common(1)[0][0]
+    sessions = [session for session in evidence.sessions if session.told.entries]
+    yield from _cut(verdict, cases, sessions)
+    yield from _parts(verdict, cases, sessions)
+    yield from _kinds(verdict, cases, sessions)
+    yield from _late(verdict, cases)
+
+
+# -- conversations without an entry ------------------------------------------------------------------------------------
+
+
+def _dropped(evidence: Evidence) -> Iterator[Test]:
+    sessions, cases = evidence.sessions, evidence.stages[NOT_STORED]
+    dropped = sum(session.is_lost for session in sessions)
+    if dropped < FEWEST or not any(case.is_lost for case in cases):
+        return
+    patterns = list(_patterns(sessions))
+    yield from (Test("pattern", NOT_STORED, p) for p, _, _ in patterns)
+    fitting = [(fit, text) for p, text, fit in patterns if fit >= FITS and p < SURE]
+    which = max(fitting, key=lambda one: one[0])[1] if fitting else ""
+    cause = f"{dropped} of {len(sessions)} conversations left no entry{which}"
+    yield fact_test(
+        "left-no-entry", NOT_STORED, cases, lambda case: case.told is not None and not case.told.entries, cause
+    )
+
+
+def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float]]:
+    """Yield for each pattern of the conversations without an entry its p, its words, and the share that fits it."""
+    sizes = {session.store.place: len(session.store.told) for session in sessions}
+
+    def test(has: Callable[[Session], bool], text: str, tries: int) -> tuple[float, str, float]:
+        table = compare(sessions, has)
+        return min(1.0, table.p * tries), f", {text}", min(table.covers, table.rate)
+
+    cycles = [(n, rest) for n in range(2, LONGEST_CYCLE + 1) for rest in range(n)]
+    lost = [session.number for session in sessions if session.is_lost]
+    shares = Counter((n, number % n) for number in lost for n in range(2, LONGEST_CYCLE + 1))
+    full = [cycle for cycle in cycles if shares[cycle] >= FITS * len(lost)]
+    if full:
+        n, rest = max(full)
+        yield test(lambda session: session.number % n == rest, f"every {n}th of a store", len(cycles))
+    days = Counter(_weekday(session.told) for session in sessions if session.is_lost)
+    day = days.most_common(1)[0][0]
+    if day:
+        yield test(lambda session: _weekday(session.told) == day, f"those of a {day}", len(WEEKDAYS))
+    for kind in KINDS:
+        yield test(lambda session, kind=kind: kind in session.told.words, f"those with {kind}", 1)  # type: ignore[misc]
+    ordered: tuple[tuple[str, Callable[[Session], float]], ...] = (
+        ("long", lambda session: session.told.characters),
+        ("alike", lambda session: session.told.starts_like),
+        ("share", lambda session: (session.number + 1) / sizes[session.store.place]),
+        ("first", lambda session: session.number + 1),
+        ("last", lambda session: sizes[session.store.place] - session.number),
+    )
+    for name, value in ordered:
+        split = best_split(sessions, value)
+        if split is not None:
+            yield (
+                min(1.0, split.table.p * split.tries),
+                f", {_limit(name, split)}",
+                min(split.table.covers, split.table.rate),
+            )
+
+
+def _limit(name: str, split: Split) -> str:
+    limit, above = split.limit, split.above
+    if name == "long":
+        return f"those {'longer' if above else 'shorter'} than {limit + (not above):.0f} characters"
+    if name == "alike":
+        return f"those that start as an earlier one does, with over {limit:.0f} equal characters"
+    if name == "share":
+        return f"the {'newest' if above else 'oldest'} {share(1 - limit if above else limit)} of a store"
+    if name == "first":
+        return f"those after the first {limit:.0f} of a store" if above else f"the first {limit:.0f} of a store"
+    return f"all but the newest {limit:.0f} of a store" if above else f"the newest {limit:.0f} of a store"
+
+
+def _weekday(told: Told) -> str:
+    when = moment_of(told.time)
+    return WEEKDAYS[when.weekday()] if when else ""
+
+
+# -- parts of conversations --------------------------------------------------------------------------------------------
+
+
+def _cut(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
+    """Test whether entries are cut at a constant length."""
+    partial = [session.told for session in sessions if "0" in session.told.sentences]
+    if len(partial) < FEWEST:
+        return
+    limit = Counter(told.held for told in partial).most_common(1)[0][0]
+    longest = max(told.held for told in partial)
+    at_limit = [told for told in partial if longest - CUT_SLACK <= told.held <= longest]
+    longer = [session.told for session in sessions if session.told.characters > longest + CUT_SLACK]
+    fits = len(at_limit) >= FITS * len(partial) and sum("0" in told.sentences for told in longer) >= FITS * len(longer)
+    limit = longest if fits else limit
+    cause = f"entries are cut at {limit} characters"
+    yield fact_test("cut", verdict, cases, _ends_in_lost, cause, fits=fits)
+
+
+def _ends_in_lost(case: Case) -> bool:
+    kept = "" if case.told is None else case.told.sentences.replace(TURN, "")
+    first, last = case.stated
+    return "0" in kept[first : last + 1]
+
+
+def _first_message(told: Told) -> str:
+    return _some(told, [i == 0 for i in range(len(told.roles))])
+
+
+def _last_message(told: Told) -> str:
+    return _some(told, [i == len(told.roles) - 1 for i in range(len(told.roles))])
+
+
+_MASKS: Final[Mapping[str, Callable[[Told], str]]] = {
+    "only the first sentence of a message is kept": lambda told: TURN.join(_only(turn, 0) for turn in _turns(told)),
+    "only the last sentence of a message is kept": lambda told: TURN.join(_only(turn, -1) for turn in _turns(told)),
+    "only the first message of a conversation is kept": _first_message,
+    "only the last message of a conversation is kept": _last_message,
+    "only the user's messages are kept": lambda told: _some(told, [role == "u" for role in told.roles]),
+    "only the assistant's messages are kept": lambda told: _some(told, [role == "a" for role in told.roles]),
+}
+"""Parts of conversations that a system may keep alone: for each conversation, the sentences that are then left."""
+
+
+def _turns(told: Told) -> list[str]:
+    return told.sentences.split(TURN)
+
+
+def _only(turn: str, at: int) -> str:
+    kept = ["0"] * len(turn)
+    if turn:
+        kept[at] = "1"
+    return "".join(kept)
+
+
+def _some(told: Told, kept: Sequence[bool]) -> str:
+    return TURN.join(("1" if one else "0") * len(turn) for turn, one in zip(_turns(told), kept, strict=False))
+
+
+def _parts(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
+    """Test whether only one part of each conversation is kept."""
+    for cause, mask in _MASKS.items():
+        expected = [
+            (session.told.sentences.replace(TURN, ""), mask(session.told).replace(TURN, "")) for session in sessions
+        ]
+        concerned = [(kept, wanted) for kept, wanted in expected if "0" in wanted]
+        pairs = Counter(pair for kept, wanted in concerned for pair in zip(kept, wanted, strict=False))
+        outside, inside = pairs["0", "0"] + pairs["1", "0"], pairs["0", "1"] + pairs["1", "1"]
+        fits = len(concerned) >= FEWEST and pairs["0", "0"] >= FITS * outside and pairs["1", "1"] >= FITS * inside
+        if len(concerned) >= FEWEST:
+
+            def is_outside(case: Case, mask: Callable[[Told], str] = mask) -> bool:
+                first, last = case.stated
+                return case.told is not None and "0" in mask(case.told).replace(TURN, "")[first : last + 1]
+
+            yield fact_test("part", verdict, cases, is_outside, cause, fits=fits)
+
+
+def _late(verdict: str, cases: Sequence[Case]) -> Iterator[Test]:
+    """Test whether what is said late, or early, in a conversation is lost."""
+    told = [case for case in cases if case.told is not None and case.told.entries]
+    found = best([("late", best_split(told, lambda case: case.stated[1]))]) if told else None
+    if found is None:
+        return
+    _, split, tries = found
+    where = "after" if split.above else "up to"
+    cause = f"what is said {where} sentence {split.limit + 1:.0f} of a conversation is lost"
+    yield fact_test(
+        "late",
+        verdict,
+        told,
+        lambda case: (case.stated[1] > split.limit) == split.above,
+        cause,
+        tries=tries,
+        is_vague=True,
+    )
+
+
+# -- kinds of words ----------------------------------------------------------------------------------------------------
+
+
+def _kinds(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
+    """Test whether conversations lose more of one kind of words than of the others."""
+    lost = [case for case in cases if case.is_lost]
+    for kind in KINDS:
+        more = fewer = told = kept = all_told = all_kept = 0
+        for session in sessions:
+            words = session.told.words
+            if kind not in words:
+                continue
+            own, own_kept = words[kind]
+            others = sum(n for name, (n, _) in words.items() if name != kind)
+            others_kept = sum(n for name, (_, n) in words.items() if name != kind)
+            told, kept, all_told, all_kept = told + own, kept + own_kept, all_told + others, all_kept + others_kept
+            if others:
+                more += own_kept / own < others_kept / others
+                fewer += own_kept / own > others_kept / others
+        if more + fewer < FEWEST:
+            continue
+        p = heads(more, more + fewer)
+        explained = [case for case in lost if kind in case.missing]
+        fits = kept <= ALMOST_NONE * told and all_kept >= MOST_OTHERS * all_told
+        if fits and len(explained) >= max(1, MOSTLY * len(lost)):
+            text = (
+                f"entries lose {kind}: {kept} of {told} are kept, of other words {100 * all_kept / all_told:.0f} %; they are "
+                f"missing in {len(explained)} of {len(lost)} {LOST[verdict]}"
+            )
+            yield Test("kind", verdict, p, text, explained, len(lost), seen=more)
+        else:
+            yield Test("kind", verdict, p)

@@ -1,0 +1,182 @@
+"""Test what the search finds: by the place of an entry, the words of the question, and what is shown instead."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Final
+
+from pytest_memfail.clues.cases import Case, Evidence
+from pytest_memfail.clues.exact import best_split, heads
+from pytest_memfail.clues.tests import FEWEST, FITS, LOST, MOSTLY, Test, best, fact_test, share
+from pytest_memfail.core import KINDS, NOT_RETRIEVED, QuestionRecord, kind_of
+from pytest_memfail.results import by_row
+from pytest_memfail.texts import content, terms, words
+
+FIRST_WORDS: Final = (3, 5, 8, 10, 15)
+SELDOM: Final = 0.2
+"""Of the entries shown, fewer than this share of what chance gives lie where the search seems not to look."""
+
+
+def search_tests(evidence: Evidence) -> Iterator[Test]:
+    """Test facts that are stored and not shown."""
+    cases = evidence.stages[NOT_RETRIEVED]
+    lost = [case for case in cases if case.is_lost]
+    if len(lost) < FEWEST:
+        return
+    yield from _by_place(cases)
+    yield from _neighbours(lost)
+    yield from _same_list(evidence, cases)
+    yield from _by_words(cases)
+    yield from _everywhere(evidence, lost)
+
+
+def _by_place(cases: Sequence[Case]) -> Iterator[Test]:
+    """Test whether entries at one end of the listing are never shown."""
+    placed = [case for case in cases if case.entry is not None and case.store.size]
+
+    def value(case: Case, name: str) -> float:
+        return _place(name, case.entry or 0, case.store.size)
+
+    found = best((name, best_split(placed, partial(value, name=name))) for name in ("part", "first", "last"))
+    if found is None:
+        return
+    name, split, tries = found
+    limit, above = split.limit, split.above
+
+    def has(case: Case) -> bool:
+        return (value(case, name) > limit) == above
+
+    if name == "part":
+        where = f"{'newest' if above else 'oldest'} {share(1 - limit if above else limit)} of the listing"
+    elif name == "first":
+        where = f"entries after the first {limit:.0f} of a store" if above else f"first {limit:.0f} entries of a store"
+    else:
+        where = f"entries before the last {limit:.0f} of a store" if above else f"last {limit:.0f} entries of a store"
+    cause = f"the search does not look at the {where}"
+    yield fact_test(
+        "place",
+        NOT_RETRIEVED,
+        placed,
+        has,
+        cause,
+        tries=tries,
+        fits=_is_never_shown(placed, name, limit, above=above),
+        least=0.8,
+    )
+
+
+def _place(name: str, at: int, size: int) -> float:
+    """Return the place of an entry as a share of the listing, counted from its start, or counted from its end."""
+    return {"part": (at + 1) / size, "first": at + 1, "last": size - at}[name]
+
+
+def _is_never_shown(cases: Sequence[Case], name: str, limit: float, *, above: bool) -> bool:
+    """Return whether hardly any memory that was shown lies beyond the limit."""
+    seen = expected = 0.0
+    for question, store in {case.question.id: (case.question, case.store) for case in cases}.values():
+        size, known = store.size, [at for at in question.places if at >= 0]
+        seen += sum((_place(name, at, size) > limit) == above for at in known)
+        expected += len(known) * sum((_place(name, at, size) > limit) == above for at in range(size)) / size
+    return seen <= SELDOM * expected
+
+
+def _neighbours(lost: Sequence[Case]) -> Iterator[Test]:
+    """Test whether the entry beside the needed one is shown in its place."""
+    known = [case for case in lost if case.entry is not None and case.question.places and case.store.size]
+    if len(known) < FEWEST:
+        return
+    chance = sum(len(case.question.places) / case.store.size for case in known) / len(known)
+    for step, which in ((1, "after"), (-1, "before")):
+        explained = [case for case in known if (case.entry or 0) + step in case.question.places]
+        text = f"the search shows the entry {which} the right one: for {len(explained)} of {len(lost)} {LOST[NOT_RETRIEVED]}"
+        is_often = len(explained) >= MOSTLY * len(lost) and len(explained) >= 3 * chance * len(known)
+        p = min(1.0, 2 * heads(len(explained), len(known), min(1.0, chance)))
+        yield Test("neighbour", NOT_RETRIEVED, p, text if is_often else "", explained, len(lost))
+
+
+def _same_list(evidence: Evidence, cases: Sequence[Case]) -> Iterator[Test]:
+    """Test whether other questions were shown the very same memories."""
+    shown: dict[tuple[str, str, tuple[int, ...]], set[str]] = defaultdict(set)
+    for question in evidence.questions:
+        if question.places:
+            shown[question.task, question.store, question.places].add(question.text)
+
+    def has(case: Case) -> bool:
+        question = case.question
+        return len(shown.get((question.task, question.store, question.places), ())) > 1
+
+    if any(map(has, cases)):
+        yield fact_test("same-list", NOT_RETRIEVED, cases, has, "different questions are shown the very same memories")
+
+
+def _by_words(cases: Sequence[Case]) -> Iterator[Test]:
+    """Test whether what a question shares with its fact is of one kind, or comes late in the question."""
+    for kind in KINDS:
+        kinds = {
+            case.question.id: {term.word: kind_of(term, case.question.text) for term in terms(case.question.text)}
+            for case in cases
+        }
+
+        def is_kind(case: Case, kind: str = kind, kinds: dict[str, dict[str, str]] = kinds) -> bool:
+            return bool(case.shared) and kinds[case.question.id].get(case.shared[0]) == kind
+
+        if any(map(is_kind, cases)):
+            cause = f"the search ignores {kind}, the rarest word that question and fact share"
+            yield fact_test("query-kind", NOT_RETRIEVED, cases, is_kind, cause)
+    starts = {case.question.id: words(case.question.text) for case in cases}
+    for n in FIRST_WORDS:
+
+        def is_late(case: Case, n: int = n) -> bool:
+            return bool(case.shared) and not set(case.shared) & set(starts[case.question.id][:n])
+
+        if any(map(is_late, cases)):
+            cause = f"the search reads only the first {n} words of a question"
+            yield fact_test("first-words", NOT_RETRIEVED, cases, is_late, cause, least=0.8)
+
+
+def _everywhere(evidence: Evidence, lost: Sequence[Case]) -> Iterator[Test]:
+    """Test what is the same for all questions: it explains the loss only if the search finds less than the reference does."""
+    questions = [q for q in evidence.questions if q.places and not q.must_not_use]
+    if len(questions) < FEWEST:
+        return
+    balances: Counter[tuple[str, ...]] = Counter()
+    for question in questions:
+        balances[question.cluster_key] += question.beyond_verbatim - question.better_than_verbatim
+    p = by_row(balances.values(), one_sided=True)
+    n, named = len(questions), LOST[NOT_RETRIEVED]
+    found = []
+    full = [q for q in questions if evidence.stores[q.task, q.store].size >= q.k]
+    sizes = Counter((q.k, len(q.places)) for q in full)
+    if sizes:
+        (k, size), most = sizes.most_common(1)[0]
+        if size < k and most >= FITS * len(full):
+            entries = "1 memory" if size == 1 else f"{size} memories"
+            found.append(("fewer", f"each question is shown {entries} although k is {k}", lost))
+    repeated = {q.id for q in questions if len({memory.text for memory in q.retrieved}) < len(q.retrieved)}
+    if len(repeated) >= MOSTLY * n:
+        text = f"memories repeat each other in {len(repeated)} of {n} lists shown"
+        found.append(("repeats", text, [case for case in lost if case.question.id in repeated]))
+    rises = [rise for q in questions if (rise := _rises(q)) is not None]
+    if sum(rises) >= FEWEST and sum(rises) >= FITS * len(rises):
+        found.append(("rising", f"the worst memories come first: scores rise in {sum(rises)} of {n} lists shown", lost))
+    unrelated = [case for case in lost if _is_unrelated(case.question)]
+    if len(unrelated) >= FITS * len(lost):
+        found.append(("unrelated", "no memory shown shares a word with its question", unrelated))
+    for name, text, cases in found:
+        yield Test(name, NOT_RETRIEVED, p, f"{text}; {len(cases)} of {len(lost)} {named}", cases, len(lost))
+
+
+def _rises(question: QuestionRecord) -> bool | None:
+    """Return whether scores rise from the first to the last memory shown; None if they do not differ."""
+    scores = [memory.score for memory in question.retrieved if memory.score is not None]
+    if len(set(scores)) < 2:
+        return None
+    return all(one <= other for one, other in pairwise(scores))
+
+
+def _is_unrelated(question: QuestionRecord) -> bool:
+    asked = content(question.text)
+    return not any(asked & content(memory.text) for memory in question.retrieved)

@@ -1,0 +1,57 @@
+"""Test the times of entries against the times at which their conversations were told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from pytest_memfail.clues.cases import Evidence
+from pytest_memfail.clues.exact import heads
+from pytest_memfail.clues.tests import FEWEST, FITS, LOST, Test
+from pytest_memfail.core import DATE_LOST, SUMMARY_ERROR, WRONG_TIME, moment_of
+
+DAY: Final = timedelta(days=1)
+
+
+def time_tests(evidence: Evidence) -> Iterator[Test]:
+    """Test whether most entries have another time than their conversation."""
+    pairs: list[tuple[datetime, datetime]] = []
+    for session in evidence.sessions:
+        told, times = moment_of(session.told.time), [moment_of(text) for text in session.told.times]
+        if told is not None and len(times) == 1 and times[0] is not None:
+            pairs.append((told, times[0]))
+    wrong = [(told, kept) for told, kept in pairs if kept.date() != told.date()]
+    if len(wrong) < FEWEST:
+        return
+    cases = [
+        case
+        for stage in evidence.stages.values()
+        for case in stage
+        if case.is_lost and case.fact.label in (WRONG_TIME, DATE_LOST)
+    ]
+    text = _how(wrong) if len(wrong) >= FITS * len(pairs) / 2 else ""
+    explained = f"; {len(cases)} {LOST[SUMMARY_ERROR]} turn on times" if cases else ""
+    said = f"{len(wrong)} of {len(pairs)} entries have {text}{explained}" if text else ""
+    yield Test("times", SUMMARY_ERROR, heads(len(wrong), len(pairs)), said, cases, len(cases), seen=len(wrong))
+
+
+def _how(wrong: Sequence[tuple[datetime, datetime]]) -> str:
+    """Return how times differ from those told; empty if they do so in no regular way."""
+    n = len(wrong)
+    if len({told for told, _ in wrong}) > 1 and len({kept for _, kept in wrong}) == 1:
+        return f"the same time, {wrong[0][1]:%Y-%m-%d}, whenever they were told"
+    if sum((kept.month, kept.day) == (1, 1) and kept.year == told.year for told, kept in wrong) >= FITS * n:
+        return "only the year of their time"
+    if sum(kept.day == 1 and (kept.year, kept.month) == (told.year, told.month) for told, kept in wrong) >= FITS * n:
+        return "only the month of their time"
+    shift, most = Counter(kept - told for told, kept in wrong).most_common(1)[0]
+    if most >= FITS * n:
+        days = shift / DAY
+        many = "1 day" if abs(days) == 1 else f"{abs(days):.3g} days"
+        return f"a time {many} {'later' if days > 0 else 'earlier'} than told"
+    spread = max(kept for _, kept in wrong) - min(kept for _, kept in wrong)
+    if spread < DAY and max(told for told, _ in wrong) - min(told for told, _ in wrong) > 5 * DAY:
+        return f"the time of storing, {wrong[0][1]:%Y-%m-%d}, not the time told"
+    return ""

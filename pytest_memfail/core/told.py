@@ -1,0 +1,186 @@
+"""What a store kept of each conversation that it was told: the entries, sentences and kinds of words that are left of it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.core.days import MONTHS, WEEKDAYS
+from pytest_memfail.core.model import Conversation, Fact, Listing, Memory
+from pytest_memfail.texts import NEGATIONS, STOP_WORDS, Term, content, sentences, terms
+
+DIGITS, NUMBER_NAMES, DATES, NAMES, NEGATED = "digits", "number words", "months and weekdays", "names", "negations"
+CONDITIONS, ACCENTED, LONG, OTHERS = "conditions", "accented words", "long words", "other words"
+KINDS: Final = (DIGITS, NUMBER_NAMES, DATES, NAMES, NEGATED, CONDITIONS, ACCENTED, LONG)
+"""The kinds of words that a system may treat in its own way."""
+LONG_WORD: Final = 10
+"""The least letters of a long word."""
+_CONDITIONS: Final = frozenset(
+    "only unless except until if when whenever provided before after during below above between while once".split()
+)
+_DATES: Final = frozenset(
+    [*WEEKDAYS, "january february march april june july august september october november december"]
+)
+_MONTHS: Final = frozenset(MONTHS)
+KEPT_SHARE: Final = 0.8
+"""The share of a sentence's words that the entries must contain for the sentence to count as kept."""
+SAME_START: Final = 12
+"""Conversations that start with fewer equal characters are different."""
+TURN: Final = "|"
+"""Separates messages in `Told.sentences`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A conversation that a store was told, and what the store holds of it."""
+
+    id: str
+    characters: int
+    roles: str = "u"
+    """The first letter of the role of each message."""
+    time: str | None = None
+    sentences: str = ""
+    """For each sentence, `1` if the entries hold it, else `0`; `|` separates messages."""
+    entries: tuple[int, ...] = ()
+    """The entries that came from it, as indices of the store's last listing."""
+    held: int = 0
+    """Characters of the longest of these entries."""
+    repeats: int = 0
+    """How many of these entries have the text of another."""
+    times: tuple[str, ...] = ()
+    """The different timestamps of these entries."""
+    words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By kind, how many words were told, and how many of them the entries hold."""
+    is_lowered: bool = False
+    """Whether the entries have no capital letter although it has some."""
+    starts_like: int = 0
+    """The number of characters with which an earlier conversation starts too."""
+    facts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By the id of a fact, the first and the last sentence that states it."""
+
+
+def told_of(conversations: Sequence[Conversation], listing: Listing, facts: Iterable[Fact] = ()) -> tuple[Told, ...]:
+    """Return what a listing holds of each of its conversations, in the order in which they were stored."""
+    of: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        of[fact.conversation_id].append(fact)
+    kept: dict[int, list[int]] = defaultdict(list)
+    memories, origins = listing.memories, listing.origins
+    if origins is None:
+        return ()
+    for place, origin in enumerate(origins.of):
+        for number in origin.conversations:
+            kept[number].append(place)
+    starts: dict[str, list[str]] = defaultdict(list)
+    found = []
+    for at, conversation in enumerate(conversations[: len(origins.sessions)]):
+        text = conversation.text
+        like = starts[text[:SAME_START]]
+        same = max((_common(text, other) for other in like), default=0)
+        like.append(text)
+        found.append(_told(conversation, kept[at], memories, of[conversation.id], same))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4)
+def _places(listing: Listing) -> dict[str, int]:
+    """Return the first place of each text and, with a mark before them, of each id."""
+    found: dict[str, int] = {}
+    for place, memory in enumerate(listing.memories):
+        found.setdefault(memory.text, place)
+        if memory.id is not None:
+            found.setdefault(f"\0{memory.id}", place)
+    return found
+
+
+def places_in(listing: Listing, shown: Iterable[Memory]) -> tuple[int, ...]:
+    """Return the place of each memory shown in the listing, by its id or else its text; -1 if the listing lacks it."""
+    known = _places(listing)
+    return tuple(known.get(f"\0{memory.id}", known.get(memory.text, -1)) for memory in shown)
+
+
+def _told(
+    conversation: Conversation, places: Sequence[int], memories: Sequence[Memory], facts: Sequence[Fact], same: int
+) -> Told:
+    texts = [memories[place].text for place in places]
+    said = [sentences(message.content) for message in conversation.messages]
+    joined = "\n".join(texts)
+    is_whole = bool(texts) and all(message.content in joined for message in conversation.messages)
+    held = {} if is_whole else Counter(term.word for text in dict.fromkeys(texts) for term in terms(text))
+    kept = TURN.join("".join("1" if is_whole or _holds(held, one) else "0" for one in turn) for turn in said)
+    times = dict.fromkeys(str(memories[place].timestamp) for place in places if memories[place].timestamp is not None)
+    when = conversation.timestamp or next((m.timestamp for m in conversation.messages if m.timestamp is not None), None)
+    return Told(
+        conversation.id,
+        len(conversation.text),
+        "".join(message.role[0] for message in conversation.messages),
+        None if when is None else when.isoformat(),
+        kept,
+        tuple(places),
+        max(map(len, texts), default=0),
+        len(texts) - len(set(texts)),
+        tuple(times),
+        _kinds_kept([one for turn in said for one in turn], None if is_whole else held),
+        bool(texts) and joined == joined.lower() and not is_whole and conversation.text != conversation.text.lower(),
+        same,
+        {fact.id: _stated(fact, [one for turn in said for one in turn]) for fact in facts},
+    )
+
+
+def _holds(held: Mapping[str, int], sentence: str) -> bool:
+    wanted = content(sentence)
+    return sum(word in held for word in wanted) >= KEPT_SHARE * len(wanted)
+
+
+def _kinds_kept(said: Sequence[str], held: Mapping[str, int] | None) -> dict[str, tuple[int, int]]:
+    """Return, by kind, how many words were said and how many of them are held; for `held=None`, all of them."""
+    left = dict(held or {})
+    counts: dict[str, list[int]] = {}
+    for sentence in said:
+        for i, term in enumerate(terms(sentence)):
+            kind = kind_of(term, sentence, is_first=i == 0)
+            if kind == OTHERS and term.word in STOP_WORDS:
+                continue
+            count = counts.setdefault(kind, [0, 0])
+            count[0] += 1
+            if held is None:
+                count[1] += 1
+            elif left.get(term.word, 0):
+                count[1] += 1
+                left[term.word] -= 1
+    return {kind: (told, kept) for kind, (told, kept) in counts.items()}
+
+
+def kind_of(term: Term, sentence: str, *, is_first: bool = False) -> str:
+    """Return the kind of a word of a sentence; the first one is no name for its capital letter."""
+    word = term.word
+    if word[0].isdigit() or word[:1] == "-":
+        return DIGITS if word.lstrip("-")[:2] in sentence.replace(",", "") else NUMBER_NAMES
+    if word in NEGATIONS:
+        return NEGATED
+    if word in _CONDITIONS:
+        return CONDITIONS
+    if term.is_name and (word in _DATES or word in _MONTHS):
+        return DATES
+    if not word.isascii():
+        return ACCENTED
+    if term.is_name and not is_first and word != "i" and not word.startswith("i'"):
+        return NAMES
+    return LONG if len(word) >= LONG_WORD else OTHERS
+
+
+def _stated(fact: Fact, said: Sequence[str]) -> tuple[int, int]:
+    """Return the first and the last sentence that states a part of a fact."""
+    claim = fact.claim
+    parts = [part.wordings[0] for part in claim.listed] or list(claim.texts("core", "condition")) or [fact.text]
+    words = [content(sentence) for sentence in said]
+    best = [max(range(len(words)), key=lambda i: (len(content(part) & words[i]), -i)) for part in parts if len(words)]
+    return (min(best), max(best)) if best else (0, 0)
+
+
+def _common(text: str, other: str) -> int:
+    """Return the number of characters with which both texts start."""
+    return next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))

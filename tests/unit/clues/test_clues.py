@@ -1,0 +1,190 @@
+"""Which clues a run gives: each cause named in one line where it is planted, and nothing where nothing is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from made_runs import START, Made, conversation, listed
+
+from pytest_memfail.clues import find_clues
+from pytest_memfail.clues.exact import at_least, best_split, compare, heads
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Memory, told_of
+
+
+def clues(made: Made, **options):
+    return find_clues(*made.run(**options))
+
+
+def test_nothing_is_said_of_a_run_without_failures():
+    assert clues(Made()) == ()
+
+
+def every_tenth(number, text):
+    return text if number % 10 != 3 else None
+
+
+def without_digits(number, text):
+    return "".join("#" if character.isdigit() else character for character in text)
+
+
+def first_sentence(number, text):
+    return text.split(". ")[0] + "."
+
+
+def cut(number, text):
+    return text[:40]
+
+
+PLANTED = {
+    "every tenth": (Made(keep=every_tenth), "left-no-entry", NOT_STORED, ["6 of 60", "every 10th"]),
+    "newest": (
+        Made(keep=lambda n, text: text if n < 48 else None),
+        "left-no-entry",
+        NOT_STORED,
+        ["newest fifth of a store"],
+    ),
+    "digits": (Made(keep=without_digits), "kind", SUMMARY_ERROR, ["entries lose digits: 0 of 60", "60 of 60"]),
+    "first sentence": (
+        Made(keep=first_sentence, needs=lambda n: ("costs",), states=lambda n: n % 2),
+        "part",
+        SUMMARY_ERROR,
+        ["only the first sentence of a message is kept", "all 30"],
+    ),
+    "unsearched": (
+        Made(n=100, finds=lambda place, size: place < 0.8 * size),
+        "place",
+        NOT_RETRIEVED,
+        ["does not look at the newest fifth of the listing", "all 20"],
+    ),
+    "first entries": (
+        Made(n=100, finds=lambda place, size: place < 60),
+        "place",
+        NOT_RETRIEVED,
+        ["does not look at the newest 40 % of the listing"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_cause_leads_and_names_the_questions(name):
+    made, clue, verdict, said = PLANTED[name]
+    questions, stores = made.run()
+    found = find_clues(questions, stores)
+    assert found, name
+    assert (found[0].name, found[0].verdict) == (clue, verdict)
+    assert all(part in found[0].text for part in said), found[0].text
+    assert set(found[0].questions) == {question.id for question in questions if question.verdict == verdict}
+    assert found[0].p < 0.01
+    assert "\n" not in found[0].text
+
+
+def test_four_cases_are_too_few():
+    assert clues(Made(keep=lambda n, text: text if n not in (5, 15, 25, 35) else None)) == ()
+
+
+def test_random_loss_without_a_pattern_is_counted_and_given_no_pattern():
+    made = Made(n=100)
+    for seed in range(8):
+        for clue in clues(made, seed=seed, share=0.1):
+            assert clue.name == "left-no-entry"
+            assert " left no entry: " in clue.text  # no pattern stands between
+
+
+def test_random_loss_in_the_search_gives_no_clue():
+    for seed in range(8):
+        lost = {(37 * seed + 11 * i * i) % 100 for i in range(15)}
+        assert clues(Made(n=100, finds=lambda place, size, lost=lost: place not in lost)) == ()
+
+
+def test_what_differs_only_between_tasks_is_no_cause():
+    """One task loses everything and has late entries only; within the tasks the place says nothing."""
+    lost, lost_store = Made(task="lost", finds=lambda place, size: False).run()
+    held, held_store = Made(task="held").run()
+    found = find_clues([*lost, *held], [*lost_store, *held_store])
+    assert not [clue for clue in found if clue.name in ("place", "query-kind", "first-words")]
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        (lambda told: told.replace(month=1, day=1, hour=0), "only the year of their time"),
+        (lambda told: START + timedelta(days=500), "the same time, 2026-05-21"),
+        (lambda told: told + timedelta(days=1), "a time 1 day later than told"),
+    ],
+)
+def test_times_that_differ_from_those_told(when, said):
+    questions, stores = Made(when=when).run()
+    (clue,) = find_clues(questions, stores)
+    assert (clue.name, clue.questions) == ("times", ())
+    assert said in clue.text
+
+
+@pytest.mark.parametrize("when", [lambda told: told, lambda told: told.replace(hour=0), lambda told: None])
+def test_times_of_the_same_day_or_none_are_right(when):
+    assert clues(Made(when=when)) == ()
+
+
+def test_what_the_reference_misses_too_is_no_failure_of_the_search():
+    made = Made(n=100, finds=lambda place, size: place < 80)
+    questions, stores = made.run()
+    assert find_clues(questions, stores)
+    as_the_reference = [replace(question, reference_held=question.memory_held) for question in questions]
+    assert find_clues(as_the_reference, stores) == ()
+
+
+# -- exact tests ---------------------------------------------------------------------------------------------------------
+
+
+def test_one_stratum_is_fishers_test():
+    # 3 of 4 lost have it, 1 of 4 held: the textbook's tea
+    assert at_least([(3, 4, 4, 8)]) == pytest.approx(17 / 70)
+    assert at_least([(4, 4, 4, 8)]) == pytest.approx(1 / 70)
+
+
+def test_strata_are_multiplied_where_all_is_extreme():
+    assert at_least([(4, 4, 4, 8)] * 2) == pytest.approx(1 / 70**2)
+    assert at_least([(8, 8, 8, 8), (0, 0, 5, 9)]) == 1.0  # nothing varies
+
+
+def test_coins():
+    assert heads(5, 5) == pytest.approx(1 / 32)
+    assert heads(0, 5) == pytest.approx(1)
+    assert heads(1, 2, 0.1) == pytest.approx(0.19)
+
+
+class Unit:
+    def __init__(self, is_lost, value, cluster):
+        self.is_lost, self.value, self.cluster, self.stratum = is_lost, value, cluster, "s"
+
+
+def test_units_of_a_cluster_count_as_one():
+    alone = [Unit(lost, lost, i) for i, lost in enumerate([True] * 5 + [False] * 5)]
+    copied = [Unit(unit.is_lost, unit.value, unit.cluster) for unit in alone for _ in range(7)]
+    tables = [compare(units, lambda unit: unit.value) for units in (alone, copied)]
+    assert tables[0].p == pytest.approx(tables[1].p) == pytest.approx(1 / 252)
+    assert (tables[1].lost_with, tables[1].held_with) == (35, 0)
+
+
+def test_the_best_split_and_how_many_there_were():
+    split = best_split([Unit(value > 6, value, value) for value in range(10)], lambda unit: unit.value)
+    assert (split.limit, split.above, split.tries) == (6, True, 18)
+    assert (split.table.covers, split.table.rate) == (1, 1)
+    assert best_split([Unit(True, 1, 1), Unit(False, 1, 2)], lambda unit: unit.value) is None
+
+
+# -- what was told -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_left_of_a_conversation():
+    said = "Ada rows at 5. The quick boat of Ben is red and old. She never sinks."
+    told = [conversation(0, said), conversation(1, "Nobody asked about the weather on the island.")]
+    whole, nothing = told_of(told, listed([Memory(said)], told))
+    assert (whole.entries, whole.sentences, whole.held) == ((0,), "111", len(said))
+    assert (nothing.entries, nothing.sentences, nothing.held) == ((), "0", 0)
+    (part, _) = told_of(told, listed([Memory("The quick boat of someone is red and old.", "c-0-1")], told))
+    assert (part.entries, part.sentences) == ((0,), "010")
+    assert part.words["names"] == (1, 0)
+    assert part.words["digits"] == (1, 0)
+    assert part.words["negations"] == (1, 0)
