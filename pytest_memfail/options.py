@@ -515,7 +515,7 @@ class Settings:
         """Record to compare the run with question by question, to tell what the system loses from what any verbatim
         store loses; none: no comparison (default: the built-in system bm25 over the same rows, shipped or made at the end)
         """
-        return "none" if given.value == "none" else str(given.path() or "") or None
+        return None if given.is_empty else "none" if given.value == "none" else str(given.path())
 
     @option("EXPR", many=True)
     def fail_on(given: Given) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from pytest_memfail.running import SHIPPED_REFERENCE
@@ -28,8 +29,8 @@ def main() -> None:
         found = json.loads(kept.read_text(encoding="utf-8"))
     lines = (f"{json.dumps(store)}: {json.dumps(known, sort_keys=True)}" for store, known in sorted(found.items()))
     SHIPPED_REFERENCE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    questions = [is_held for known in found.values() for is_held in known.values()]
-    print(f"{SHIPPED_REFERENCE}: {len(found)} stores, {len(questions)} questions, {questions.count(None)} not decided")
+    counts = Counter(outcome for known in found.values() for outcome in known.values())
+    print(f"{SHIPPED_REFERENCE}: {len(found)} stores, {counts}")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ def add(argument: Arguments) -> None:
     argument("--verdict NAME", "only this verdict; correct and ungraded are verdicts too")
     argument("--task NAME", "only this task")
     argument("--clue N", "only the questions that the Nth clue explains", int)
+    argument("--worse", "only questions that got worse than in the baseline of the run")
     argument("--id SUBSTRING", "only questions whose id contains this", default="")
 
 
@@ -57,15 +58,20 @@ def run(options: argparse.Namespace) -> int:
         )
     explained = None if options.clue is None else frozenset(clues[options.clue - 1].questions)
     wanted = (options.verdict,) if options.verdict else (*FAILURES, ERROR)
+    gate = record.summary().gate
+    worse = {flip.id for flip in gate.worse} if gate is not None else set()
     named = [q for q in record.questions if options.id in q.id and (explained is None or q.id in explained)]
     if not named and options.id and explained is None:
         raise UsageError(unknown_question(options.id, [question.id for question in record.questions], record.path))
     found = [
         question
         for question in named
-        if question.verdict in wanted and options.task in (None, question.task, question.group)
+        if question.verdict in wanted
+        and options.task in (None, question.task, question.group)
+        and (question.id in worse or not options.worse)
     ]
-    shown = found if options.all else _clearest(found)
+    found.sort(key=lambda question: (question.id not in worse, question.at_ceiling))
+    shown = found if options.all else _clearest(found, record)
     for question in shown:
         print(f"--- {question.id}")
         if question.error is not None:
@@ -73,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n".join(failure(question, record.header.rerun_command(question.id))))
         print()
-    if explained is None and not (options.verdict or options.task or options.id):
+    if explained is None and not (options.verdict or options.task or options.id or options.worse):
         print("\n".join(_results(record, str(name))))
     left = f"; {len(found) - len(shown)} more: --all shows them" if len(found) > len(shown) else ""
     others = "" if found else _others(named, options)
@@ -81,22 +87,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _clearest(questions: Sequence[QuestionRecord]) -> list[QuestionRecord]:
+def _clearest(questions: Sequence[QuestionRecord], record: Loaded) -> list[QuestionRecord]:
     """Return the clearest failures, then others, up to the limit."""
-    from pytest_memfail.report import failed_question, worst_first
+    from pytest_memfail.report import failed_questions, worst_first
 
     if len(questions) <= MOST:
         return list(questions)
     by_id = {question.id: question for question in questions}
-    failed = [found for question in questions if (found := failed_question(question)) is not None]
-    chosen = [by_id[i] for i in worst_first(failed, MOST)]
+    chosen = [by_id[i] for i in worst_first(failed_questions(questions, record.summary()), MOST)]
     rest = [question for question in questions if not question.failed]
     return [*chosen, *rest[: MOST - len(chosen)]]
 
 
 def _results(record: Loaded, name: str) -> Iterator[str]:
     """Yield the summary of a record, ending as a run does."""
-    from pytest_memfail.report import closing, details, failed_question, gate
+    from pytest_memfail.report import closing, details, failed_questions, gate
 
     found = record.summary()
     yield from details(found, full=True)
@@ -104,8 +109,7 @@ def _results(record: Loaded, name: str) -> Iterator[str]:
     if found.gate is not None:
         yield from gate(found.gate, full=True)
         yield ""
-    failed = [one for question in record.questions if (one := failed_question(question)) is not None]
-    yield from closing(found, failed, name, trusted=found.untrusted is None)
+    yield from closing(found, failed_questions(record.questions, found), name, trusted=found.untrusted is None)
     if not record.complete:
         yield "the run did not end, or some selected questions have no result"
 

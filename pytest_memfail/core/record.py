@@ -110,6 +110,8 @@ class QuestionRecord(Verdict, Comparable):
     """The verdict of each repeat, if the question was asked more than once."""
     reference_held: bool | None = None
     """Whether the reference, a verbatim store, held the facts; None if it is not known. Set when the run has ended."""
+    reference_verdict: str | None = None
+    """The failure of the reference; None if it held the facts, or if that is not known."""
 
     @property
     def beyond_verbatim(self) -> bool:
@@ -123,5 +125,19 @@ class QuestionRecord(Verdict, Comparable):
 
     @property
     def at_ceiling(self) -> bool:
-        """Whether memory lost here what the reference lost too: the limit of the benchmark, not a fault of the system."""
-        return self.reference_held is False and self.verdict in MEMORY_FAILURES
+        """Whether the reference lost it too, and no later than here: the limit of the benchmark, not a fault of the system."""
+        return self._stages_after_reference in (0, 1, 2)
+
+    @property
+    def loses_earlier(self) -> bool:
+        """Whether the reference lost it too, but at a later stage than here."""
+        return self._stages_after_reference in (-1, -2)
+
+    @property
+    def _stages_after_reference(self) -> int | None:
+        stages = MEMORY_FAILURES[
+            1:
+        ]  # to hold what it must not is a fault even if a store that never forgets has it too
+        if self.verdict not in stages or self.reference_verdict not in stages:
+            return None
+        return stages.index(self.verdict) - stages.index(self.reference_verdict)

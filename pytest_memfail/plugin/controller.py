@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -55,7 +57,7 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
         )
     run.known = gatekeeper.known
     recording = Recording(config, run)
-    ending = Ending(config, run, gatekeeper, recording, own_reference)
+    ending = Ending(config, run, gatekeeper, recording, partial(find_reference, run, own=own_reference), execution.show)
     plugins = {
         "distribution": Distribution(config, run, execution),
         "recording": recording,
@@ -102,9 +104,11 @@ class Ending:
         run: Run,
         gatekeeper: Gatekeeper,
         recording: Recording,
-        own_reference: Loaded | None = None,
+        find: Callable[..., Reference | None],
+        show: Callable[[str], None],
     ) -> None:
-        self._own_reference = own_reference
+        """`find` returns the reference of some questions, and `show` shows the progress."""
+        self._find, self._show = find, show
         self._reference: Reference | None = None
         self._config, self._run, self._gatekeeper, self._recording = config, run, gatekeeper, recording
         self._lost: list[str] = []
@@ -142,7 +146,7 @@ class Ending:
             self._lost = [node_id for node_id in self._recording.expected if node_id not in self._recording.reported]
         results, hook_fault = self._recording.results, None
         if results is not None:
-            self._reference = find_reference(self._run, results.questions, self._own_reference)
+            self._reference = self._find(results.questions, show=None if ended_early else self._show)
             self._recording.refer(self._reference)
             results = self._recording.results
             assert results is not None

@@ -65,7 +65,7 @@ class Execution:
             run_id=self.run_id,
             process=process,
             journals=self._journals,
-            show=self._show,
+            show=self.show,
             outcomes=OUTCOMES,
             # under xdist the next store may be another worker's, and -x may end the run before it is needed
             ahead=not given and not config.getoption("maxfail"),
@@ -224,7 +224,8 @@ class Execution:
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
         clean_warning(warning_message)
 
-    def _show(self, text: str) -> None:
+    def show(self, text: str) -> None:
+        """Show the progress below the cursor, or hand it to the process that has the terminal."""
         if self._is_worker:
             self._runtime.show_progress(text)
         elif self.line is not None:

@@ -51,8 +51,9 @@ class MemoryFailure(AssertionError):
         """Return the whole text of the failure."""
         from pytest_memfail.report import failure
 
-        short = self.item.config.getoption("tbstyle", "auto") == "short"
-        lines = failure(self._question, rerun_command(self.item), short=short)
+        option = self.item.config.getoption
+        short, brief = option("tbstyle", "auto") == "short", option("verbose") <= 0
+        lines = failure(self._question, rerun_command(self.item), short=short, brief=brief)
         if self.item.config.stash[RUN].is_recorded(self.item.nodeid):
             lines[0] += " (recorded)"
         return lines

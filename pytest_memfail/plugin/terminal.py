@@ -133,7 +133,7 @@ class Terminal:
     def _clearest(self, failed: Sequence[Any]) -> list[Any]:
         """Return the clearest judged failures after those of the user's own tests, and how many are left out."""
         ours = {report.nodeid: report for report in failed if is_judged_failure(report)}
-        if not ours:
+        if not ours or self._ending.summary is None:
             return list(failed)
         from pytest_memfail.report import worst_first
 
@@ -148,10 +148,10 @@ class Terminal:
         return [*others, *shown, last]
 
     def _failures(self, ids: Iterable[str]) -> list[Failed]:
-        from pytest_memfail.report import failed_question
+        from pytest_memfail.report import failed_questions
 
-        found = (failed_question(self._recording.questions[i]) for i in ids)
-        return [failed for failed in found if failed is not None]
+        assert self._ending.summary is not None
+        return failed_questions((self._recording.questions[i] for i in ids), self._ending.summary)
 
     def _close(self, terminal: CleanTerminal) -> None:
         if terminal.hasopt("p"):  # pytest lists what it calls passed

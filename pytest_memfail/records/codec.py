@@ -49,8 +49,8 @@ _SPARSE: Final[Mapping[Any, frozenset[str]]] = {
 """Fields that are left out of the JSON if they have their default value; an empty set stands for all fields."""
 _DERIVED: Final[Mapping[Any, tuple[str, ...]]] = {FactVerdict: ("decided_by", "missing"), Gate: ("outcome",)}
 """Properties that the JSON has too, for its readers."""
-_IN_FOOTER: Final = "reference_held"
-"""A field of questions that is not written with them: the footer has the reference."""
+_IN_FOOTER: Final = ("reference_held", "reference_verdict")
+"""Fields of questions that are not written with them: the footer has the reference."""
 _WRITTEN: Final = object()
 
 
@@ -68,7 +68,7 @@ class _Shape:
 def _shape(kind: Any, *, sparse: bool) -> _Shape:
     """Return the shape of a class; with `sparse`, any field is left out if it has its default value."""
     left_out = _ALL if sparse else _SPARSE.get(kind)
-    own, derived = {one.name: one for one in fields(kind) if one.name != _IN_FOOTER}, _DERIVED.get(kind, ())
+    own, derived = {one.name: one for one in fields(kind) if one.name not in _IN_FOOTER}, _DERIVED.get(kind, ())
     # what a class adds to its base comes first: a line of the record begins with the id of the question
     inherited = [one.name for base in kind.__bases__ if is_dataclass(base) for one in fields(base)]
     names = (*derived, *(name for name in own if name not in inherited), *inherited)

@@ -206,8 +206,8 @@ class Reference:
 
     system: str
     judge: str
-    held: Mapping[str, bool] = field(default_factory=dict)
-    """Whether it held the facts of a question, by node id; without questions that its judge did not decide."""
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    """By node id: `correct` if it held the facts of the question, else its failure; without questions that are undecided."""
     is_itself: bool = False
     """Whether the system under test is the reference, so that nothing can be lost beyond it."""
     note: str = ""
@@ -400,6 +400,17 @@ class Gate:
         """The worst outcome of the checks: `undecided`, then `failed`, then `passed`; `skipped` if no check was decided."""
         found = {check.outcome for check in self.checks}
         return next((outcome for outcome in (OPEN, FAILED, PASSED) if outcome in found), SKIPPED)
+
+    @property
+    def flips(self) -> tuple[Flip, ...]:
+        """The questions whose verdict changed since the baseline or, without one, since the anchor."""
+        against = self.comparison or (self.anchor and self.anchor.comparison)
+        return against.flips if against else ()
+
+    @property
+    def worse(self) -> tuple[Flip, ...]:
+        """The regressions among them."""
+        return tuple(flip for flip in self.flips if flip.change == "worse")
 
     @property
     def undecided(self) -> str | None:

@@ -29,6 +29,7 @@ from .terminal import (
     cause_lines as cause_lines,
     closing as closing,
     failed_question as failed_question,
+    failed_questions as failed_questions,
     most_lost as most_lost,
     worst_first as worst_first,
 )

@@ -18,7 +18,7 @@ from pytest_memfail.report.compare import BESIDE, FLIP_COLUMNS, at_k, flip_cells
 from pytest_memfail.report.gate import check_name, check_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
-from pytest_memfail.report.terminal import clue_line, failed_question, most_lost, most_lost_in
+from pytest_memfail.report.terminal import failed_questions, first_look, headlines, reference_lines
 from pytest_memfail.report.text import (
     abstention,
     amount,
@@ -122,9 +122,9 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
     header = record.header
     model = f", answers by {header.test_taker}" if header.test_taker else ""
     said = [] if summary.answered else ["No answer was judged: what memory held is ungraded."]
-    failed = [found for question in record.questions if (found := failed_question(question)) is not None]
-    said_first = clue_line(summary.clues[0]) if summary.clues else most_lost(summary)
-    first = {"clue": f"{index}.0"} if summary.clues else {**most_lost_in(summary), "record": index}
+    failed = failed_questions(record.questions, summary)
+    said_first, first = headlines(summary, failed)[0], first_look(summary, failed)
+    first = {"clue": f"{index}.0"} if "clue" in first else {**first, "record": str(index)}
     return {
         "index": index,
         "name": name,
@@ -140,6 +140,8 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "table": _rates(summary),
         "said": [
             *said,
+            *headlines(summary, failed)[1:],
+            *reference_lines(summary, failed),
             *suite_sentences(summary),
             *abstention(summary),
             *vacuous_passes(summary),
@@ -160,6 +162,7 @@ def _rates(summary: Summary) -> Table:
     columns = occurring(summary.total)
     figures, exact = {f.task: f for f in summary.stores}, summary.approximate is None
     repeats = bool(summary.total.duplicate_share)
+    is_compared = summary.total.compared > 0
 
     def row(name: str, tally: Tally) -> list[str]:
         store = figures.get(tally.name)
@@ -171,12 +174,14 @@ def _rates(summary: Summary) -> Table:
             amount(tally.shown_tokens, exact=exact),
             amount(tally.shown_share, 100),
             *([amount(tally.duplicate_share, 100)] * repeats),
+            *map(str, (tally.compared, tally.beyond, tally.better) if is_compared else ()),
             *(str(tally.verdicts[verdict]) for verdict in columns),
             str(store.memories) if store else "",
             tokens_each(store.tokens, store.memories, exact=exact).strip("-") if store else "",
         ]
 
-    beside = ("facts held %", "tokens shown", "% of the store", *["repeats shown %"] * repeats)
+    beside = ["facts held %", "tokens shown", "% of the store", *["repeats shown %"] * repeats]
+    beside += ["compared", "beyond verbatim", "better"] * is_compared
     counted = (verdict.replace("_", " ") for verdict in columns)
     return Table(
         f"{summary.measure} in %, counts of the verdicts, what the stores hold",
@@ -252,6 +257,7 @@ def _beside(found: SideBySide) -> list[Table]:
 def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     """Yield the filters of the list of questions."""
     asked = [question for record in records for question in record.questions]
+    has_changes = len(records) > 1 or any(record.summary().gate for record in records)
     tasks = dict.fromkeys(question.group for question in asked)
     verdicts = [v for v in (CORRECT, *FAILURES, UNGRADED, ERROR) if any(question.verdict == v for question in asked)]
     shown = [(v, v.replace("_", " ")) for v in verdicts]
@@ -269,9 +275,14 @@ def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mappin
     )
     if len(records) > 1:
         yield _filter("record", ("", "all"), *((str(i), name) for i, name in enumerate(names)))
+    if has_changes:
         changes = (("worse", "regressions"), ("better", "fixes"), ("other", "another verdict"), ("same", "same"))
-        yield _filter("change", ("", "any"), *changes, label=f"against {names[0]}")
-    first = "regressions first" if len(records) > 1 else SORTS[""]
+        before = names[0] if len(records) > 1 else "the baseline"
+        yield _filter("change", ("", "any"), *changes, label=f"against {before}")
+    if any(question.reference_held is not None for question in asked):
+        sides = (("beyond", "lost here only"), ("better", "lost there only"), ("ceiling", "lost there too"))
+        yield _filter("reference", ("", "any"), *sides, label="beside a verbatim store")
+    first = "regressions first" if has_changes else SORTS[""]
     yield _filter("sort", *{**SORTS, "": first}.items(), label="order")
 
 

@@ -15,7 +15,7 @@ from pytest_memfail.report.gate import check_name, check_value
 from pytest_memfail.report.plots import at_each_k
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.tables import markdown_table
-from pytest_memfail.report.terminal import clue_line
+from pytest_memfail.report.terminal import failed_questions, headlines, reference_lines, worst_first
 from pytest_memfail.report.text import abstention, amount, model_sentence, occurring, steadiness, vacuous_passes, why
 from pytest_memfail.results import Loaded, SideBySide, is_unsure, side_by_side
 
@@ -52,26 +52,31 @@ def markdown(records: Sequence[Loaded], page_url: str = "") -> str:
 def _overview(record: Loaded) -> Iterator[str]:
     summary, header = record.summary(), record.header
     rate = summary.success(summary.total)
-    yield f"### memfail: {summary.measure} {percent(rate)} % of {rate.n}"
+    failed = failed_questions(record.questions, summary)
+    is_trusted = summary.untrusted is None and summary.total.n
+    first, *others = headlines(summary, failed) if is_trusted else ["no trustworthy result"]
+    yield f"### memfail: {plain(first, 400)}"
     yield ""
     model = f", answers by {plain(header.test_taker)}" if header.test_taker else ""
     yield (
-        f"system {plain(header.system)}, judge {plain(header.judge)}{model}, "
+        f"{summary.measure} {percent(rate)} % of {rate.n}; system {plain(header.system)}, judge {plain(header.judge)}{model}, "
         f"k={','.join(map(str, header.k))}; in brackets the 95 % Wilson interval"
     )
     if (untrusted := summary.untrusted) is not None:
         yield f"**No trustworthy result:** {plain(untrusted)}"
     elif not record.complete:
         yield "**Partial:** the run did not end, or not all that was selected has a result"
-    for clue in summary.clues[:1]:
-        yield ""
-        yield f"**{plain(clue_line(clue), 400)}** ({counted(len(clue.questions), 'failed question')})"
     yield ""
+    if said := [*others, *reference_lines(summary, failed)]:
+        yield "; ".join(plain(line, 400) for line in said)
+        yield ""
     columns = occurring(summary.total)
+    is_compared = summary.total.compared > 0
     names = [
         f"{summary.measure} %",
         "facts held %",
         "tokens shown (% of the store)",
+        *(["beyond verbatim", "better"] if is_compared else []),
         *(c.replace("_", " ") for c in columns),
     ]
     found = list(at_each_k(summary))
@@ -81,7 +86,8 @@ def _overview(record: Loaded) -> Iterator[str]:
         tokens = f"{amount(tally.shown_tokens, exact=summary.approximate is None)} ({amount(tally.shown_share, 100)})"
         counts = [str(tally.verdicts[verdict]) for verdict in columns]
         rates = [percent(summary.success(tally)), percent(tally.facts_held)]
-        rows.append([plain(name), str(tally.n), *rates, tokens, *counts])
+        beyond = [f"{tally.beyond} of {tally.compared}", str(tally.better)] if is_compared else []
+        rows.append([plain(name), str(tally.n), *rates, tokens, *beyond, *counts])
     yield from markdown_table(["task", "n", *names], rows)
     if len(of_tasks) > MAX_ROWS:
         yield ""
@@ -158,8 +164,11 @@ def _failures(record: Loaded, room: int, worst: str = "") -> Iterator[str]:
     if not failed:
         yield "No question failed."
         return
-    shown = failed[: max(1, min(MAX_FAILURES, room))]
-    yield f"<details><summary>{len(failed)} failed, the first {len(shown)}</summary>"
+    by_id = {question.id: question for question in failed}
+    broken = [question for question in failed if question.error is not None]
+    clearest = [by_id[i] for i in worst_first(failed_questions(failed, record.summary()), MAX_FAILURES)]
+    shown = [*clearest, *broken][: max(1, min(MAX_FAILURES, room))]
+    yield f"<details><summary>{len(failed)} failed, the {len(shown)} clearest</summary>"
     yield ""
     for question in shown:
         unsure = " (unsure)" if is_unsure(question) else ""
@@ -167,7 +176,7 @@ def _failures(record: Loaded, room: int, worst: str = "") -> Iterator[str]:
     yield ""
     yield "</details>"
     yield ""
-    again = record.header.rerun_command(worst or failed[0].id)
+    again = record.header.rerun_command(worst or shown[0].id)
     yield f"All of them: `memfail show {code(_beside_us(record.path))}`; one again: `{code(again)}`"
 
 

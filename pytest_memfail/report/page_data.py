@@ -34,6 +34,11 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         "stores": [store for i, record in enumerate(records) for store in _stores(i, record, texts)],
         "texts": list(texts),
     }
+    if len(records) == 1 and (gate := records[0].summary().gate) is not None and gate.compared:
+        flips = {flip.id: flip.change for flip in gate.flips}
+        for question in questions:
+            question["c"] = flips.get(question["id"], "same")
+        data["start"] = {"change": "worse"} if gate.worse else data["start"]
     if len(records) > 1:
         _pair(records, questions)
         data["start"] = {"change": "worse"} if any(question.get("c") == "worse" for question in questions) else {}
@@ -117,6 +122,13 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
         "name": question.question,
         "listing": question.listing,
         "h": question.held,
+        "ref": "beyond"
+        if question.beyond_verbatim
+        else "better"
+        if question.better_than_verbatim
+        else "ceiling"
+        if question.at_ceiling
+        else "",
         "k": question.k,
         "v": question.verdict,
         "unsure": is_unsure(question),

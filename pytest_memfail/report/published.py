@@ -71,6 +71,12 @@ class TaskModel(_Model):
     """entries that were returned beyond k and cut"""
     facts: dict[str, dict[str, int]]
     """verdicts per expected fact, by stratum"""
+    compared: int = Field(ge=0)
+    """questions whose memory stages were decided both here and for the reference"""
+    beyond_verbatim: int = Field(ge=0, validation_alias="beyond")
+    """of the compared: lost here and held by the reference"""
+    better: int = Field(ge=0)
+    """of the compared: held here and lost by the reference"""
     unsteady: RateModel | None
     """questions whose verdicts differed between repeats; null if none was asked more than once"""
 
@@ -127,6 +133,17 @@ class SuiteModel(_Model):
     """rows of the table whose facts are only gold strings, not annotated"""
 
 
+class ReferenceModel(_Model):
+    """What the run was compared with, question by question."""
+
+    system: str
+    judge: str
+    is_itself: bool
+    """whether the system under test is the reference"""
+    note: str
+    """why it is missing, or how far it can be compared"""
+
+
 class RecordModel(_Model):
     """One run."""
 
@@ -153,6 +170,8 @@ class RecordModel(_Model):
     untrusted: str | None
     """why the rates cannot be trusted; null if they can"""
     measure: Literal["correct", "memory held"]
+    reference: ReferenceModel | None
+    """null if the run was not compared with one"""
     tasks: tuple[TaskModel, ...]
     total: TaskModel
     suites: tuple[SuiteModel, ...]

@@ -37,7 +37,10 @@ from pytest_memfail.safety import escape_controls
 WIDTH: Final = 100
 LABEL: Final = 11
 MAX_LINES: Final = 25
-MAX_FAILED_FACTS: Final = 2
+SHORT_LINES: Final = 12
+"""Lines of a failure at the end of a run; with `-v` it has up to `MAX_LINES`."""
+CUTS: Final = ((2, 2, 3), (1, 2, 3), (1, 1, 2), (1, 1, 1))
+"""How a failure is cut until it fits: failed facts, lines of question and expected answer, lines of each other field."""
 NO_ANSWER: Final = "no_answer"
 """The name of the column of ungraded questions if no model answered."""
 INGESTION: Final = ("memory", "assistant")
@@ -45,7 +48,7 @@ INGESTION: Final = ("memory", "assistant")
 INFERENCE: Final = ("memory search", "test_taker")
 """The stages of model calls that answer its questions."""
 MIN_RETRIEVED: Final = 3
-"""The minimum number of lines for the retrieved entries."""
+"""The minimum number of lines for the retrieved entries; one less in a short failure."""
 
 
 def headline(question: QuestionRecord) -> str:
@@ -87,24 +90,25 @@ def why(question: QuestionRecord) -> str:
     return headline(question) if question.failed else ""
 
 
-def failure(question: QuestionRecord, rerun: str, *, short: bool = False) -> list[str]:
-    """Return a failed question in at most 25 lines; `rerun` is the command that asks it again.
+def failure(question: QuestionRecord, rerun: str, *, short: bool = False, brief: bool = False) -> list[str]:
+    """Return a failed question in at most 25 lines, or 12 with `brief`; `rerun` is the command that asks it again.
 
     With `short`, return only the question and the reason.
     """
     if short:
         return [escape_controls(text) for text in _short(question, rerun)]
-    ends = _field("row", f"{question.row}  k={question.k}", 1) if question.row else []
+    most, least = (SHORT_LINES, MIN_RETRIEVED - 1) if brief else (MAX_LINES, MIN_RETRIEVED)
+    ends = _field("row", f"{question.row}  k={question.k}", 1) if question.row and not brief else []
     ends += [f"{'rerun':<{LABEL}}{rerun}"]
-    room = MAX_LINES - len(ends) - min(MIN_RETRIEVED, max(1, len(question.retrieved)))
+    room = most - len(ends) - min(least, max(1, len(question.retrieved)))
     lines: list[str] = []
-    for facts in range(MAX_FAILED_FACTS, 0, -1):
-        lines = list(_question(question, facts))
+    for facts, asked, each in CUTS:
+        lines = list(_question(question, facts, asked, each))
         if len(lines) <= room:
             break
     else:
         lines = [*lines[: room - 1], f"{'':<{LABEL}}…"]
-    lines = [*lines, *_retrieved(question.retrieved, MAX_LINES - len(lines) - len(ends)), *ends]
+    lines = [*lines, *_retrieved(question.retrieved, most - len(lines) - len(ends)), *ends]
     return [escape_controls(text) for text in lines]
 
 
@@ -125,11 +129,11 @@ def _asked(question: QuestionRecord) -> str:
     return question.text.partition("\n\nOptions:")[0]
 
 
-def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
+def _question(question: QuestionRecord, most_facts: int, asked: int, each: int) -> Iterator[str]:
     verdict, facts = question.verdict, question.facts
     yield _named(question)
-    yield from _field("question", _asked(question), 2)
-    yield from _field("expected", "; ".join(question.gold), 2)
+    yield from _field("question", _asked(question), asked)
+    yield from _field("expected", "; ".join(question.gold), asked)
     if question.repeats:
         yield from _field("repeats", ", ".join(question.repeats), 1)
     failed = sorted(
@@ -139,32 +143,32 @@ def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
         yield from _field("facts", ", ".join(f"{i} {fact.verdict}" for i, fact in enumerate(facts, 1)), 1)
     shown = failed[:most_facts] or (list(facts[:1]) if verdict == REASONING_ERROR else [])
     for fact in shown:
-        yield from _fact(fact)
+        yield from _fact(fact, each)
     if len(failed) > len(shown):
         yield from _field("", f"… and {len(failed) - len(shown)} more that failed", 1)
     if question.reply is not None:
-        yield from _field("answer", question.reply, 3)
+        yield from _field("answer", question.reply, each)
         if question.answer.reason:
-            yield from _field("", question.answer.reason, 2)
+            yield from _field("", question.answer.reason, min(2, each))
 
 
-def _fact(fact: FactVerdict) -> Iterator[str]:
+def _fact(fact: FactVerdict, each: int) -> Iterator[str]:
     stage, result = fact.decided_by, fact.deciding
     if fact.verdict != NOT_RETRIEVED:  # otherwise the store has it verbatim
         # lost details are marked in the source, because the store no longer has them
-        yield from _field("said", mark(excerpt(fact.source, fact.missing, fact.text), fact.missing), 2)
+        yield from _field("said", mark(excerpt(fact.source, fact.missing, fact.text), fact.missing), min(2, each))
     passed = ", ".join(f"{name} ok" for name in STAGES[: STAGES.index(stage)])
     confidence = result.confidence
     sure = f"unsure, {confidence:.2f}" if confidence is not None and confidence < UNSURE else ""
-    yield from _field(stage, "; ".join(part for part in (passed, result.reason, sure) if part), 3)
+    yield from _field(stage, "; ".join(part for part in (passed, result.reason, sure) if part), each)
     if fact.kept is not None:
         texts = " / ".join(excerpt(text, (), fact.text) for text in fact.kept.texts)
-        yield from _field("kept of it", kept_of_it(fact.kept) + (f": {texts}" if texts else ""), 2)
+        yield from _field("kept of it", kept_of_it(fact.kept) + (f": {texts}" if texts else ""), min(2, each))
     for text in fact.closest[:1]:
         if fact.kept is not None and text in fact.kept.texts:
             continue
         label = "closest" if fact.verdict == "not_stored" else "stored"
-        yield from _field(label, stored_excerpt(fact, text), 2)
+        yield from _field(label, stored_excerpt(fact, text), min(2, each))
     if fact.verdict == NOT_RETRIEVED:
         ranks = [f"rank {rank}" for rank in fact.ranks if rank is not None]
         where = f"shown at {', '.join(ranks)}, but not enough of it" if ranks else "not among the entries shown"
@@ -361,9 +365,18 @@ def _shown(results: Summary) -> Iterator[str]:
     """Yield the table of the single facts held and of the tokens shown."""
     wide = _name_width(results)
     # most systems show no entry twice
-    repeats = bool(results.total.duplicate_share)
-    yield f"{'':<{wide}}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}{'repeats' * repeats:>10}".rstrip()
-    yield f"{'task':<{wide}}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}{'shown %' * repeats:>10}".rstrip()
+    repeats, is_compared = bool(results.total.duplicate_share), results.total.compared > 0
+
+    def more(shown: str, compared: str, beyond: str, better: str) -> str:
+        return f"{shown:>8}" * repeats + f"{compared:>9}{beyond:>9}{better:>7}" * is_compared
+
+    yield (
+        f"{'':<{wide}}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}{more('repeats', '', 'beyond', '')}"
+    ).rstrip()
+    yield (
+        f"{'task':<{wide}}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}"
+        f"{more('shown %', 'compared', 'verbatim', 'better')}"
+    )
     for name, tally in _rows(results):
         if tally is None:
             yield name
@@ -371,8 +384,7 @@ def _shown(results: Summary) -> Iterator[str]:
         yield (
             f"{name:<{wide}}{tally.facts_held.n:>5} {_percent(tally.facts_held):<16}"
             f"{amount(tally.shown_tokens, exact=results.approximate is None):>13}{amount(tally.shown_share, 100):>10}"
-            + f"{amount(tally.duplicate_share, 100):>10}"
-            * repeats
+            + more(amount(tally.duplicate_share, 100), *map(str, (tally.compared, tally.beyond, tally.better)))
         )
 
 

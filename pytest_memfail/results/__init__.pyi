@@ -25,6 +25,7 @@ from .gate import (
 )
 from .reference import (
     joined as joined,
+    outcome_of as outcome_of,
     with_reference as with_reference,
 )
 from .runs import (

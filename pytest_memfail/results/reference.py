@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pytest_memfail.core import QuestionRecord
+from pytest_memfail.core import CORRECT, QuestionRecord, Verdict
 from pytest_memfail.records import Reference
 
 
 def with_reference(questions: Iterable[QuestionRecord], reference: Reference | None) -> tuple[QuestionRecord, ...]:
     """Return the questions, each with whether the reference held it."""
-    if reference is None or not reference.held:
+    if reference is None:
         return tuple(questions)
-    held = reference.held
-    return tuple(
-        replace(question, reference_held=held[question.id]) if question.id in held else question
-        for question in questions
-    )
+    found = []
+    for question in questions:
+        outcome = reference.outcomes.get(question.id)
+        if outcome is not None:
+            lost = None if outcome == CORRECT else outcome
+            question = replace(question, reference_held=lost is None, reference_verdict=lost)
+        found.append(question)
+    return tuple(found)
+
+
+def outcome_of(verdict: Verdict) -> str | None:
+    """Return what a reference's verdict says: `correct` if it held the facts, else its failure; None if undecided."""
+    if verdict.memory_held is None or verdict.is_estimated:
+        return None
+    return CORRECT if verdict.memory_held else verdict.verdict
 
 
 def joined(references: Iterable[Reference | None]) -> Reference | None:
@@ -25,6 +35,6 @@ def joined(references: Iterable[Reference | None]) -> Reference | None:
     found = [reference for reference in references if reference is not None]
     if not found or len({(one.system, one.judge, one.is_itself) for one in found}) > 1:
         return None
-    held = {name: is_held for one in found for name, is_held in one.held.items()}
+    outcomes = {name: outcome for one in found for name, outcome in one.outcomes.items()}
     notes = dict.fromkeys(one.note for one in found if one.note)
-    return replace(found[0], held=held, note="; ".join(notes))
+    return replace(found[0], outcomes=outcomes, note="; ".join(notes))

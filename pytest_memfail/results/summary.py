@@ -11,7 +11,6 @@ from typing import Any, Final
 from pytest_memfail.core import (
     CORRECT,
     ERROR,
-    FAILURES,
     GRADED,
     MEMORY_FAILURES,
     UNGRADED,
@@ -89,8 +88,6 @@ class Tally:
     """Of these, lost here and held by the reference."""
     better: int = 0
     """Of these, held here and lost by the reference."""
-    own: Mapping[str, int] = field(default_factory=dict)
-    """Failures by verdict, without losses that the reference has too."""
     repeated: int = 0
     """Questions that were asked more than once."""
     unsteady: int = 0
@@ -518,7 +515,6 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         ),
         beyond=sum(q.beyond_verbatim for q in questions),
         better=sum(q.better_than_verbatim for q in questions),
-        own={name: sum(q.verdict == name and not q.at_ceiling for q in questions) for name in FAILURES},
         facts={stratum: facts[stratum] for stratum in sorted(facts)},
         repeated=sum(len(q.repeats) > 1 for q in questions),
         unsteady=sum(len(set(q.repeats)) > 1 for q in questions),

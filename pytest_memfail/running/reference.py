@@ -17,7 +17,7 @@ from typing import Any, Final
 from pytest_memfail.core import Key, MemfailError, QuestionRecord, SystemContext, UsageError, one_line, write_whole
 from pytest_memfail.finding import NamedJudge
 from pytest_memfail.records import Reference
-from pytest_memfail.results import Loaded, load_record
+from pytest_memfail.results import Loaded, load_record, outcome_of
 from pytest_memfail.running.plan import Asked, Run, Unit
 from pytest_memfail.running.stores import Runtime
 from pytest_memfail.systems import built_in_system
@@ -34,8 +34,8 @@ MOST_KEPT: Final = 500
 MOST_CHARACTERS: Final = 20_000_000
 """Above this size of all conversations a reference is not made unasked: it would take minutes."""
 
-Known = dict[str, "dict[str, bool | None]"]
-"""Store to question to whether the reference held it; None if its judge did not decide."""
+Known = dict[str, "dict[str, str | None]"]
+"""Store to question to the outcome of the reference; None if its judge did not decide."""
 
 
 def read_reference(run: Run) -> Loaded | None:
@@ -66,49 +66,49 @@ def _same_rows(run: Run, record: Loaded) -> set[str]:
 
 
 def find_reference(
-    run: Run, questions: Sequence[QuestionRecord], own: Loaded | None, show: Callable[[str], None] = lambda _: None
+    run: Run, questions: Sequence[QuestionRecord], own: Loaded | None, show: Callable[[str], None] | None
 ) -> Reference | None:
-    """Return what the reference held of these questions; None if the comparison is switched off.
+    """Return what the reference held of the questions that are decided; None if nothing is compared.
 
-    `own` is the record that the user named; `show` is called with the progress. A reference that cannot be made says why.
+    `own` is the record that the user named. A missing reference is made, and `show` is called with the progress; without
+    `show`, it is not made. A reference that cannot be made says why.
     """
-    settings = run.settings
-    if settings.reference == NONE:
+    settings, decided = run.settings, [question for question in questions if question.memory_held is not None]
+    if settings.reference == NONE or not decided:
         return None
     if own is not None:
-        return _from_record(run, questions, own)
+        return _from_record(run, decided, own)
     if settings.system == SYSTEM and not settings.system_options:
-        held = {q.id: q.memory_held for q in questions if q.memory_held is not None}
-        return Reference(system=SYSTEM, judge=settings.judge, held=held, is_itself=True)
+        return Reference(system=SYSTEM, judge=settings.judge, is_itself=True)
     try:
-        found = _known_or_made(run, {question.key for question in questions}, show)
+        found = _known_or_made(run, {question.key for question in decided}, show)
     except KeyboardInterrupt:
         return Reference(system=SYSTEM, judge=JUDGE, note="interrupted while it was made")
     except Exception as error:  # whatever it is, it must not cost the run its result
         return Reference(system=SYSTEM, judge=JUDGE, note=one_line(error, 200))
-    held = {q.id: kept for q in questions if (kept := found.get(q.key)) is not None}
+    outcomes = {q.id: outcome for q in decided if (outcome := found.get(q.key)) is not None}
     note = ""
-    if not held:
-        note = "its judge decides none of these questions"
+    if not outcomes:
+        note = "its judge decides none of these questions" if found else "the suite names none"
     elif settings.judge != JUDGE or settings.judge_options:
         note = f"judged by {JUDGE}, this run by {settings.judge}"
-    return Reference(system=SYSTEM, judge=JUDGE, held=held, note=note)
+    return Reference(system=SYSTEM, judge=JUDGE, outcomes=outcomes, note=note)
 
 
 def _from_record(run: Run, questions: Iterable[QuestionRecord], own: Loaded) -> Reference:
     header, rows, outcomes = own.header, _same_rows(run, own), own.outcomes
-    held = {
-        q.id: other.memory_held
+    found = {
+        q.id: outcome
         for q in questions
-        if q.task in rows and (other := outcomes.get(q.key)) is not None and other.memory_held is not None
+        if q.task in rows and (other := outcomes.get(q.key)) is not None and (outcome := outcome_of(other)) is not None
     }
     said = [f"judged by {header.judge}, this run by {run.settings.judge}"] * (header.judge != run.settings.judge)
     if header.haystack != run.settings.haystack:
         said.append(f"with the haystack {header.haystack}, this run with {run.settings.haystack}")
-    return Reference(system=header.system, judge=header.judge, held=held, note="; ".join(said))
+    return Reference(system=header.system, judge=header.judge, outcomes=found, note="; ".join(said))
 
 
-def _known_or_made(run: Run, keys: set[Key], show: Callable[[str], None]) -> dict[Key, bool | None]:
+def _known_or_made(run: Run, keys: set[Key], show: Callable[[str], None] | None) -> dict[Key, str | None]:
     """Return what the reference held by question; ask it what is neither shipped nor kept."""
     systems = {suite.name: suite.reference for suite in run.suites}
     wanted = [
@@ -118,9 +118,10 @@ def _known_or_made(run: Run, keys: set[Key], show: Callable[[str], None]) -> dic
         for asked in run.all_of(unit)
         if asked.key in keys
     ]
-    stores = {unit: digest(run, unit, system) for unit, system in {one.unit: system for one, system in wanted}.items()}
+    asked_how = run.settings.protocol, run.settings.shown_tokens
+    stores = {unit: digest(unit, system, *asked_how) for unit, system in {one.unit: how for one, how in wanted}.items()}
     shipped, kept = _read(SHIPPED_REFERENCE), _read(run.cache / KEPT)
-    found: dict[Key, bool | None] = {}
+    found: dict[Key, str | None] = {}
     missing = []
     for asked, system in wanted:
         store, name = stores[asked.unit], question_digest(asked)
@@ -129,7 +130,7 @@ def _known_or_made(run: Run, keys: set[Key], show: Callable[[str], None]) -> dic
             found[asked.key] = known[name]
         else:
             missing.append((asked, system))
-    if missing:
+    if missing and show is not None:
         size = sum(unit.plan.characters or _size(unit) for unit in dict.fromkeys(asked.unit for asked, _ in missing))
         if size > MOST_CHARACTERS:
             raise MemfailError(
@@ -137,8 +138,8 @@ def _known_or_made(run: Run, keys: set[Key], show: Callable[[str], None]) -> dic
                 "--memfail-record=FILE once, and give --memfail-reference=FILE"
             )
         for system in dict.fromkeys(system for _, system in missing):
-            for asked, is_held in ask_reference(run, [one for one, other in missing if other == system], system, show):
-                found[asked.key] = kept.setdefault(stores[asked.unit], {})[question_digest(asked)] = is_held
+            for asked, outcome in ask_reference(run, [one for one, other in missing if other == system], system, show):
+                found[asked.key] = kept.setdefault(stores[asked.unit], {})[question_digest(asked)] = outcome
         if run.runs is not None:
             with suppress(OSError):  # it is made again
                 run.cache.mkdir(parents=True, exist_ok=True)
@@ -158,17 +159,10 @@ def _read(path: Path) -> Known:
     return found if isinstance(found, dict) else {}
 
 
-def digest(run: Run, unit: Unit, system: str = SYSTEM) -> str:
+def digest(unit: Unit, system: str = SYSTEM, protocol: str = "ours", shown_tokens: int | None = None) -> str:
     """Return a name for what the reference stores of a unit, and for how it is judged."""
-    settings, task = run.settings, unit.task
-    about = (
-        system,
-        settings.protocol,
-        settings.shown_tokens,
-        task.data_hash,
-        task.variant,
-        NamedJudge(JUDGE, "").weights,
-    )
+    task = unit.task
+    about = system, protocol, shown_tokens, task.data_hash, task.variant, NamedJudge(JUDGE, "").weights
     found = hashlib.sha256(repr(about).encode())
     for talk in unit.plan.read_conversations():
         for message in talk.messages:
@@ -187,8 +181,8 @@ def question_digest(asked: Asked) -> str:
 
 def ask_reference(
     run: Run, wanted: Sequence[Asked], system: str = SYSTEM, show: Callable[[str], None] = lambda _: None
-) -> Iterator[tuple[Asked, bool | None]]:
-    """Store the conversations of these questions in the reference, ask it, and yield whether it held each.
+) -> Iterator[tuple[Asked, str | None]]:
+    """Store the conversations of these questions in the reference, ask it, and yield the outcome of each.
 
     Raises its error if a store or a question fails.
     """
@@ -227,7 +221,7 @@ def ask_reference(
                 if result.error is not None:
                     raise result.error
                 assert result.verdict is not None
-                yield one, None if result.verdict.is_estimated else result.verdict.memory_held
+                yield one, outcome_of(result.verdict)
                 after = None if following is None else following.unit
                 list(runtime.finished(one.node_id, one, after, virtual=True, last=after is None))
         finally:

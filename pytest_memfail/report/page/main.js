@@ -3,8 +3,10 @@ const form = byId("filters");
 const VIEWS = ["questions", "store", "figures"];
 let list, showStore;
 const WORST = ["wrongly_held", "not_stored", "summary_error", "not_retrieved", "reasoning_error", "error", "ungraded", "correct"];
+// Regressions first; what a verbatim store loses too comes last.
+const place = (q) => 2 * (q.c === undefined ? 0 : ["worse", "other", "better", "same"].indexOf(q.c)) + (q.ref === "ceiling");
 const SORTS = {
-  "": (a, b) => (a.c === undefined ? 0 : ["worse", "other", "better", "same"].indexOf(a.c)) - (b.c === undefined ? 0 : ["worse", "other", "better", "same"].indexOf(b.c)),
+  "": (a, b) => place(a) - place(b),
   verdict: (a, b) => WORST.indexOf(a.v) - WORST.indexOf(b.v),
   task: (a, b) => (a.task < b.task ? -1 : a.task > b.task ? 1 : 0),
   rank: (a, b) => (rankOf(b) ?? -1) === (rankOf(a) ?? -1) ? 0 : (rankOf(b) ?? -1) - (rankOf(a) ?? -1),
@@ -24,7 +26,8 @@ function matches(q) {
   const verdict = get("verdict");
   return (verdict === "" || (verdict === "failed" ? data.failures.includes(q.v) : verdict === "held" ? q.h : verdict === "open" ? columnOf(q) === "open" : q.v === verdict)) &&
     (get("task") === "" || q.task === get("task")) && (get("rank") === "" || rankClass(q) === get("rank")) &&
-    (get("change") === "" || q.c === get("change")) && (!data.clues[get("clue")] || (String(q.r) === get("clue").split(".")[0] && data.clues[get("clue")].ids.includes(q.id)));
+    (get("change") === "" || q.c === get("change")) && (get("reference") === "" || q.ref === get("reference")) &&
+    (!data.clues[get("clue")] || (String(q.r) === get("clue").split(".")[0] && data.clues[get("clue")].ids.includes(q.id)));
 }
 
 function row(q) {
@@ -77,7 +80,7 @@ async function start() {
   if (![...state.keys()].length) set(data.start);
   form.addEventListener("input", () => { set({ ...Object.fromEntries(new FormData(form)), q: "" }); refresh(); });
   form.addEventListener("submit", (event) => event.preventDefault());
-  byId("reset").addEventListener("click", () => { for (const name of ["verdict", "task", "record", "change", "rank", "sort", "words", "clue", "q"]) set({ [name]: "" }); refresh(); });
+  byId("reset").addEventListener("click", () => { for (const name of ["verdict", "task", "record", "change", "reference", "rank", "sort", "words", "clue", "q"]) set({ [name]: "" }); refresh(); });
   for (const name of VIEWS) byId("to-" + name).addEventListener("click", () => { set({ view: name === "questions" ? "" : name }); refresh(); });
   window.addEventListener("hashchange", () => { reload(); refresh(); });
   refresh();

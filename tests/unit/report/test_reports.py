@@ -182,7 +182,7 @@ def test_approximate_tokens_are_marked_everywhere(tmp_path, capsys):
 
 def test_the_comment(record):
     text = render(record, "x.md")
-    assert "### memfail: correct 50.0 [15, 85] % of 4" in text
+    assert "\ncorrect 50.0 [15, 85] % of 4; system " in text
     assert "| t | 4 | 50.0 [15, 85] | 50.0 [15, 85] | - (-) | 2 | 1 | 1 |" in text
     assert "`memfail/t::q-2` **summary_error** lost 'only when it rains'; the condition is gone" in text
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from record_lines import failed
-from recorded_runs import question
+from recorded_runs import gate, question
 
 from pytest_memfail.core import (
     FAILURES,
@@ -19,7 +20,8 @@ from pytest_memfail.core import (
     QuestionRecord,
     StageResult,
 )
-from pytest_memfail.report import Failed, cause_lines, closing, failed_question, worst_first
+from pytest_memfail.records import Gate, Reference
+from pytest_memfail.report import Failed, cause_lines, closing, failed_question, failed_questions, worst_first
 from pytest_memfail.report.terminal import most_lost
 from pytest_memfail.results import Summary, summarize
 
@@ -139,9 +141,9 @@ def test_the_worst_are_spread_over_tasks_and_verdicts():
         *failures("c", NOT_STORED, 2),
     ]
     shown = worst_first(given)
-    assert len(shown) == len(set(shown)) == 20
+    assert len(shown) == len(set(shown)) == 10
     groups = [name.rpartition("-")[0] for name in shown]
-    assert Counter(groups) == {"memfail/a::not_stored": 9, "memfail/b::summary_error": 9, "memfail/c::not_stored": 2}
+    assert Counter(groups) == {"memfail/a::not_stored": 4, "memfail/b::summary_error": 4, "memfail/c::not_stored": 2}
     assert groups == sorted(groups)  # those of a group stand together, the largest group first
 
 
@@ -157,12 +159,86 @@ def test_within_a_group_the_surest_then_the_shortest_come_first():
     assert worst_first([]) == []
 
 
+# -- beside a reference ------------------------------------------------------------------------------------------------
+
+
+def beside(
+    reference: str | None, here: str = NOT_RETRIEVED, *, count: int = 4, task: str = "a"
+) -> list[QuestionRecord]:
+    """Questions that fail here, and that the reference holds, or loses with this verdict."""
+    return [
+        replace(
+            question(number, here, task=task),
+            id=f"memfail/{task}::{here}-{reference}-{number}",
+            question=f"{here}-{reference}-{number}",
+            reference_held=reference is None,
+            reference_verdict=reference,
+            memory_held=False,
+        )
+        for number in range(count)
+    ]
+
+
+def at_the_end(asked: Sequence[QuestionRecord], gate: Gate | None = None, **about: Any) -> list[str]:
+    reference = Reference(**{"system": "bm25", "judge": "offline", "outcomes": {"x": "correct"}, **about})
+    results = replace(summarize(asked, ()), reference=reference, gate=gate)
+    return [line for line in closing(results, failed_questions(asked, results), "run") if not line.startswith(" ")]
+
+
+def test_what_the_reference_holds_leads_however_little_it_is() -> None:
+    asked = [*beside(NOT_RETRIEVED, count=30), *beside(None, NOT_STORED, count=3, task="b")]
+    *_, headline, ceiling, first, _ = at_the_end(asked)
+    assert headline == "loses most in storage (not_stored): 3 of 33 beyond a verbatim store; all in b"
+    assert ceiling == "the benchmark's ceiling: 30 of 33 lost are lost by a verbatim store (bm25) too: 30 in a"
+    assert first == "next: memfail show run --task b --verdict not_stored"
+    failures = failed_questions(asked, summarize(asked, ()))
+    assert all("::not_stored" in name for name in worst_first(failures, 3))
+    lines = list(cause_lines(failures, summarize(asked, ())))
+    assert lines[0] == "NOT_STORED 3 of 3 in b, 3 beyond verbatim:"
+    assert lines[-1] == "NOT_RETRIEVED 30 of 30 in a, all lost by a verbatim store too"
+
+
+def test_a_loss_before_that_of_the_reference_comes_before_the_ceiling() -> None:
+    asked = [*beside(NOT_RETRIEVED, count=30), *beside(NOT_RETRIEVED, NOT_STORED, count=3)]
+    *_, headline, ceiling, _, _ = at_the_end(asked)
+    assert headline == "loses most in storage (not_stored): 3 of 33, which a verbatim store loses later"
+    assert ceiling.startswith("the benchmark's ceiling: 30 of 33 lost")
+
+
+def test_what_any_verbatim_store_loses_is_no_fault() -> None:
+    *_, headline, ceiling, _, _ = at_the_end(beside(NOT_RETRIEVED, count=30))
+    assert headline == "nothing lost beyond a verbatim store among 30 questions"
+    assert ceiling.startswith("the benchmark's ceiling: 30 of 30 lost")
+
+
+def test_regressions_go_before_everything_else() -> None:
+    asked = [*beside(None, NOT_STORED, count=9), *(replace(question(i, NOT_RETRIEVED), task="t") for i in range(2))]
+    *_, headline, first, _ = at_the_end(asked, gate(2))
+    assert headline == "worse than before: 2 of 11 questions, most in retrieval (not_retrieved): 2; all in t"
+    assert first == "next: memfail show run --worse"
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        (
+            {"is_itself": True},
+            "bm25 is the reference itself: what it loses, any verbatim store with a word search loses",
+        ),
+        ({"outcomes": {}, "note": "too large"}, "no reference bm25: too large"),
+        ({"note": "judged by offline, this run by m"}, "reference bm25: judged by offline, this run by m"),
+    ],
+)
+def test_the_reference_is_named_if_there_is_something_to_say(about: dict[str, Any], said: str) -> None:
+    assert said in at_the_end([question(1, NOT_STORED)], **about)
+
+
 # -- the headline --------------------------------------------------------------------------------------------------------
 
 
 def test_the_headline_names_the_stage_the_count_and_the_task():
     given = [*failures("a", SUMMARY_ERROR, 3), *failures("b", SUMMARY_ERROR, 5), *failures("a", NOT_STORED, 7)]
-    said = most_lost(summary_of(given, held=10))
+    said = most_lost(summary_of(given, held=10), given)
     assert said == "loses most in summaries (summary_error): 8 of 35; of these 5 in b"
 
 
@@ -178,19 +254,22 @@ def test_the_headline_names_the_stage_the_count_and_the_task():
 def test_each_verdict_has_its_place(verdict, place):
     assert verdict in FAILURES
     asked = [replace(question(number, "correct"), verdict=verdict) for number in range(2)]
-    assert most_lost(summarize(asked, ())) == f"loses most in {place} ({verdict}): 2 of 2"
+    found = summarize(asked, ())
+    said = most_lost(found, failed_questions(asked, found))
+    assert said == f"loses most in {place} ({verdict}): 2 of 2"
 
 
 def test_in_one_task_of_several():
     asked: list[QuestionRecord] = []
     for number in range(3):
         asked += [question(number, NOT_STORED, task="a"), question(number, "correct", task="b")]
-    assert most_lost(summarize(asked, ())) == "loses most in storage (not_stored): 3 of 6; all in a"
+    found = summarize(asked, ())
+    assert most_lost(found, failed_questions(asked, found)) == "loses most in storage (not_stored): 3 of 6; all in a"
 
 
 def test_without_failures_the_headline_says_so():
     found = summarize([question(1, "correct")], ())
-    assert most_lost(found) == "nothing lost: no failure among 1 question"
+    assert most_lost(found, []) == "nothing lost: no failure among 1 question"
     assert list(closing(found, [], "run"))[-1] == "nothing lost: no failure among 1 question"
 
 
