@@ -6,8 +6,11 @@ import gc
 import os
 import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.metadata import Distribution, PathDistribution
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +27,29 @@ def certificates_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def packages_are_read_once() -> Iterator[None]:
+    """Share what is known of each installed package: a run inside this process asks three times what all of them offer."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("entry_points", "files"):
+            patch.setattr(Distribution, name, property(_once_a_place(getattr(Distribution, name).fget)))
+        yield
+
+
+def _once_a_place(read: Callable[[Distribution], Any]) -> Callable[[Distribution], Any]:
+    known: dict[Path, Any] = {}
+
+    def found(package: Distribution) -> Any:
+        place = getattr(package, "_path", None)
+        if type(package) is not PathDistribution or "site-packages" not in str(place):  # made by a test
+            return read(package)
+        if place not in known:
+            known[place] = read(package)
+        return known[place]
+
+    return found
 
 
 @pytest.fixture(autouse=True)

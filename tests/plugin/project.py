@@ -19,7 +19,9 @@ TOYS = Path(__file__).parent / "toys.py"
 RUNS = ".pytest_cache/d/memfail/runs"
 RECORD = f"{RUNS}/*/record.jsonl"
 """The record of a run, as a pattern."""
-LEFT_OUT = ("hypothesispytest", "anyio", "rerunfailures", "timeout", "doctest", "legacypath", "pastebin")
+LEFT_OUT = (
+    "hypothesispytest anyio rerunfailures timeout doctest legacypath pastebin faulthandler recwarn subtests unittest"
+).split()
 """Plugins that the runs of the tests do without: some import much at the start, and `rerunfailures` leaves a thread at the end."""
 NO_GARBAGE = ("-p", "no:unraisableexception")
 """Garbage is not collected at the end of a run inside this process either; in others it takes a tenth of their time."""
