@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import FunctionType, MethodType
 from typing import Any, Final, Protocol, TypeVar
 
 from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, TimedOutError, one_line
@@ -281,25 +282,31 @@ class _OverdueError(Exception):
     """A call has exceeded its limit."""
 
 
-@contextmanager
-def raised_as(kind: type[MemfailError], what: str, about: str = "", outcomes: Outcomes = ()) -> Iterator[None]:
+class raised_as:  # noqa: N801 - used like a function; one of `contextlib` costs three times as much for each call
     """Turn an exception of the user's code into an error of this kind that names the call.
 
     Our own errors and a test runner's outcomes pass through.
     """
-    try:
-        yield
-    except (MemfailError, _OverdueError):
-        raise
-    except CarriedError as carrier:
-        error = carrier.error
-    except Exception as raised:
-        error = raised
-    else:
-        return
-    if isinstance(error, (MemfailError, *outcomes)):
-        raise error
-    raise kind(f"{what} raised {described(error)}{about}") from error
+
+    __slots__ = ("_about", "_kind", "_outcomes", "_what")
+
+    def __init__(self, kind: type[MemfailError], what: str, about: str = "", outcomes: Outcomes = ()) -> None:
+        self._kind, self._what, self._about, self._outcomes = kind, what, about, outcomes
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Raise the error that names the call, if the call raised anything else."""
+        if isinstance(error, CarriedError):
+            error = error.error
+            if isinstance(error, MemfailError):
+                raise error
+        elif not isinstance(error, Exception) or isinstance(error, (MemfailError, _OverdueError)):
+            return
+        if isinstance(error, self._outcomes):
+            raise error
+        raise self._kind(f"{self._what} raised {described(error)}{self._about}") from error
 
 
 REMEDIES: Final = {
@@ -381,4 +388,11 @@ async def called(fn: Callable[..., Any], *args: Any, pool: Executor | None) -> A
 
 def is_async(fn: object) -> bool:
     """Return whether calling an object gives a coroutine, as far as can be seen without a call."""
+    if isinstance(fn, MethodType) and isinstance(fn.__func__, FunctionType):
+        return _is_async_function(fn.__func__)  # asked for each call
     return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004
+
+
+@lru_cache(maxsize=64)
+def _is_async_function(function: FunctionType) -> bool:
+    return inspect.iscoroutinefunction(function)

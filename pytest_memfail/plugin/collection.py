@@ -7,6 +7,7 @@ private names of pytest.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
@@ -237,6 +238,11 @@ class QuestionItem(pytest.Item):
         """
         asked = self.asked
         return self.config.rootpath / ROOT / asked.unit.task.name, max(asked.question.line - 1, 0), self.name
+
+    @property
+    def location(self) -> tuple[str, int | None, str]:
+        """Return what pytest makes of `reportinfo`, without the paths that this takes for each item."""
+        return f"{ROOT}{os.sep}{self.asked.unit.task.name}", max(self.asked.question.line - 1, 0), self.name
 
 
 def short_repr(
