@@ -419,6 +419,15 @@ def test_importing_the_reference_systems_loads_nothing_third_party():
     assert loaded & (HEAVY | RUNNERS) == set()
 
 
+def test_choosing_the_default_suites_loads_no_models_of_rows():
+    loaded = {
+        name.split(".")[0]
+        for name in loaded_by("from pytest_memfail import suites; suites.choose_suites(suites.DEFAULT)")
+    }
+    assert "pytest_memfail" in loaded
+    assert loaded & (HEAVY | RUNNERS) == set()
+
+
 def test_a_comparison_and_a_gate_load_neither_numpy_nor_scipy():
     compared = "by_row([2, -1, 3]); mcnemar(3, 1); smallest_detectable(50, noise=0.01)"
     loaded = loaded_by(f"from pytest_memfail.results import by_row, mcnemar, smallest_detectable\n{compared}")
