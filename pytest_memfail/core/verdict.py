@@ -289,16 +289,21 @@ def distractor_verdict(
     if storage.outcome == "passed" and (is_whole or not fact.may_hold_part):
         label = None if fact.may_hold_part else UNCONFIRMED
         last = summary if summary.outcome in ("passed", "failed") else storage
-        reason = f"held, and must not be: {last.reason or storage.reason}"
+        reason = _because("held, and must not be", last.reason or storage.reason)
         score = {"score": 2.0 if is_whole else 1.0}
         return made(
             WRONGLY_HELD, replace(last, outcome="failed", reason=reason, missing=(), label=label, metrics=score)
         )
-    reason = f"not held, as it should be: {(storage if storage.outcome == 'failed' else summary).reason}"
+    lacking = storage if storage.outcome == "failed" else summary
+    reason = _because("not held, as it should be", lacking.reason)
     resisted = StageResult("passed", reason, confidence=storage.confidence, vacuous=is_empty)
     if retrieval.outcome == "ungraded":
         return made(UNGRADED, resisted, resisted, retrieval)
     if retrieval.outcome == "passed":
-        reason = f"shown, and must not be: {retrieval.reason}"
+        reason = _because("shown, and must not be", retrieval.reason)
         return made(WRONGLY_HELD, resisted, resisted, replace(retrieval, outcome="failed", reason=reason))
     return made(CORRECT, resisted, resisted, resisted)
+
+
+def _because(what: str, reason: str) -> str:
+    return f"{what}: {reason}" if reason else what

@@ -35,11 +35,12 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
     Raises `pytest.UsageError` (exit code 4) with one line if an option is wrong.
     """
-    from pytest_memfail.suites import TaskRequest, choose_suites, load_tasks, with_options, with_users_tasks
+    from pytest_memfail.suites import TaskRequest, choose_suites, load_tasks, with_named, with_options, with_users_tasks
 
     try:
         settings = read_settings(config).changed(**(shared or {}))
         learn_options({**settings.system_options, **settings.model_options})  # a worker's come from `shared`
+        settings = settings.changed(suite=with_named(settings.suite, settings.tasks))
         suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
         suites = with_options(suites, settings.suite_options)
         kinds_of(chosen.suite for chosen in suites)  # or two suites clash

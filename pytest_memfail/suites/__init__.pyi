@@ -10,6 +10,7 @@ from .load import (
     suites_in as suites_in,
     task_names as task_names,
     validate as validate,
+    with_named as with_named,
     with_options as with_options,
 )
 from .own import (

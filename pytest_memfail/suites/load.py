@@ -24,10 +24,12 @@ from pytest_memfail.safety import escape_controls
 from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sample_stores
 from pytest_memfail.suites.shipped import shipped_data
 
-BUILT_IN: Final = ("memfail", "own", "meme", "mab", "halumem", "longmemeval", "locomo")
+BUILT_IN: Final = ("memfail", "own", "meme", "mab", "halumem", "longmemeval", "locomo", "isolation")
 """The suites of this package: each is a folder beside this file, with `SUITE` in its `__init__`."""
 DEFAULT: Final = ("memfail", "own")
 """The suites of a run that chooses none."""
+BY_TASK: Final = ("isolation",)
+"""Suites that run if the user names their only task, which has the same name."""
 OPTION: Final = "--memfail-suite"
 
 
@@ -99,6 +101,11 @@ def choose_suites(names: Sequence[str], find: Callable[[str], Suite] = built_in_
             raise UsageError(f"{OPTION}: the suite {name!r} has no variant {variant!r} ({hint})")
         chosen[name] = Chosen(name, suite, variant)
     return tuple(sorted(chosen.values(), key=lambda one: one.suite.stands_alone))
+
+
+def with_named(suites: Sequence[str], tasks: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of suites, and those of the suites that are chosen by the names of tasks."""
+    return (*suites, *(name for name in BY_TASK if name in tasks and name not in suites))
 
 
 def with_options(chosen: Sequence[Chosen], given: Mapping[str, str]) -> tuple[Chosen, ...]:

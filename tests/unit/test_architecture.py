@@ -295,6 +295,7 @@ SUITE_WORDS = {
     "halumem": r"\bhalumem",
     "longmemeval": r"\blongmemeval",
     "locomo": r"\blocomo",
+    "isolation": r"\bisolation\.(?:leaks|jsonl)",
 }
 """Words of each benchmark, which no file outside the folders of suites may contain."""
 EXAMPLES = "an example in help or a docstring"

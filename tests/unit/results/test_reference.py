@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_memfail.core import CORRECT, NOT_RETRIEVED, SUMMARY_ERROR, UNGRADED, QuestionRecord
+from pytest_memfail.core import CORRECT, NOT_RETRIEVED, SUMMARY_ERROR, UNGRADED, WRONGLY_HELD, QuestionRecord
 from pytest_memfail.records import Reference
 from pytest_memfail.results import joined, summarize, with_reference
 
@@ -50,6 +50,12 @@ def test_the_ceiling_is_what_the_reference_loses_no_later() -> None:
     garbled, missed = with_reference([asked("c", False, SUMMARY_ERROR), asked("c", False)], reference)
     assert [garbled.beyond_verbatim, missed.beyond_verbatim] == [False, False]
     assert (garbled.at_ceiling, missed.at_ceiling) == (False, True)
+
+
+def test_what_is_wrongly_held_is_never_the_limit_of_the_benchmark() -> None:
+    reference = Reference(system="bm25", judge="offline", outcomes=THERE)
+    (found,) = with_reference([asked("c", False, WRONGLY_HELD)], reference)
+    assert not found.at_ceiling
 
 
 def test_the_references_of_shards_are_joined() -> None:
