@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -58,7 +58,7 @@ class Table:
     """Whether the table may have many rows and scrolls."""
 
 
-EARLIER: Final = ("run", "started", "held %", "facts held %", "where most is lost")
+EARLIER: Final = ("started", "held %", "facts held %", "where most is lost", "run")
 SORTS: Final = {
     "": "as asked",
     "verdict": "verdict",
@@ -103,7 +103,13 @@ def html(records: Sequence[Loaded], earlier: Sequence[Sequence[str]] = ()) -> st
         colours=plots.colours(summaries),
         plots=[*plots.by_k(found), *plots.by_tokens(found)],
         beside=_beside(found) if len(names) > 1 else (),
-        earlier=Table("Kept runs of this system, oldest first", EARLIER, earlier, left=EARLIER, tall=True)
+        earlier=Table(
+            "Kept runs of this system, oldest first",
+            EARLIER,
+            [[*rest, name] for name, *rest in earlier],
+            left=EARLIER[3:],
+            tall=True,
+        )
         if len(earlier) > 1
         else None,
         notes=found.notes,
@@ -137,7 +143,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "untrusted": summary.untrusted,
         "partial": not record.complete,
         "warnings": summary.warnings,
-        "table": _rates(summary),
+        "tables": _rates(summary),
         "said": [
             *said,
             *headlines(summary, failed)[1:],
@@ -158,38 +164,43 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
     }
 
 
-def _rates(summary: Summary) -> Table:
+def _rates(summary: Summary) -> list[Table]:
     columns = occurring(summary.total)
     figures, exact = {f.task: f for f in summary.stores}, summary.approximate is None
     repeats = bool(summary.total.duplicate_share)
     is_compared = summary.total.compared > 0
 
-    def row(name: str, tally: Tally) -> list[str]:
+    def rates(tally: Tally) -> list[str]:
+        counts = (str(tally.verdicts[verdict]) for verdict in columns)
+        against = map(str, (tally.compared, tally.beyond, tally.better) if is_compared else ())
+        return [str(tally.n), percent(summary.success(tally)), percent(tally.facts_held), *against, *counts]
+
+    def shown(tally: Tally) -> list[str]:
         store = figures.get(tally.name)
         return [
-            name,
-            str(tally.n),
-            percent(summary.success(tally)),
-            percent(tally.facts_held),
             amount(tally.shown_tokens, exact=exact),
             amount(tally.shown_share, 100),
             *([amount(tally.duplicate_share, 100)] * repeats),
-            *map(str, (tally.compared, tally.beyond, tally.better) if is_compared else ()),
-            *(str(tally.verdicts[verdict]) for verdict in columns),
             str(store.memories) if store else "",
             tokens_each(store.tokens, store.memories, exact=exact).strip("-") if store else "",
         ]
 
-    beside = ["facts held %", "tokens shown", "% of the store", *["repeats shown %"] * repeats]
-    beside += ["compared", "beyond verbatim", "better"] * is_compared
-    counted = (verdict.replace("_", " ") for verdict in columns)
-    return Table(
-        f"{summary.measure} in %, counts of the verdicts, what the stores hold",
-        ("task", "n", f"{summary.measure} %", *beside, *counted, "memories", "tokens each"),
-        [row(name, tally) for name, tally in plots.at_each_k(summary)],
-        label="Rates by task",
-        total=True,
-    )
+    def table(caption: str, label: str, names: Sequence[str], row: Callable[[Tally], list[str]]) -> Table:
+        rows = [[name, *row(tally)] for name, tally in plots.at_each_k(summary)]
+        return Table(caption, ("task", *names), rows, label=label, total=True)
+
+    against = ["compared", "beyond verbatim", "better"] * is_compared
+    counted = [verdict.replace("_", " ") for verdict in columns]
+    beside = ["tokens shown", "% of the store", *["repeats shown %"] * repeats, "memories", "tokens each"]
+    return [
+        table(
+            f"{summary.measure} in %, and counts of the verdicts",
+            "Rates by task",
+            ["n", f"{summary.measure} %", "facts held %", *against, *counted],
+            rates,
+        ),
+        table("What a question is shown, and what the stores hold", "Memories by task", beside, shown),
+    ]
 
 
 def _gate(gate: Gate) -> Mapping[str, Any]:

@@ -197,6 +197,20 @@ def test_nothing_is_wider_than_a_phone(visit: Any, run: Path) -> None:
         assert tab.evaluate("document.documentElement.scrollWidth") <= 400
 
 
+def test_a_cell_tapped_on_a_phone_scrolls_to_its_questions(visit: Any, run: Path) -> None:
+    tab = visit([run], width=390)
+    assert tab.evaluate("document.getElementById('list').getBoundingClientRect().top > 0.7 * innerHeight")
+    tab.click("#heat tbody tr:first-child .cell >> nth=1")
+    assert tab.evaluate("document.getElementById('list').getBoundingClientRect().top < 0.2 * innerHeight")
+
+
+def test_rows_say_what_differs_and_a_failure_is_in_sight(visit: Any, run: Path) -> None:
+    tab = visit([run], "#verdict=not_stored")
+    [row] = tab.query_selector_all("#list .row")
+    assert row.inner_text().split("\n") == ["not storedq-3 t", "Does Ada bake today?"]
+    assert row.bounding_box()["y"] + row.bounding_box()["height"] < 900
+
+
 def test_twenty_thousand_questions_open_at_once(visit: Any, tmp_path: Path) -> None:
     lines = [
         question(i, "summary_error", source=f"{i} said at length", stored=f"{i} kept", shown=5) for i in range(20_000)

@@ -33,12 +33,22 @@ function matches(q) {
 function row(q) {
   const label = data.labels.length > 1 ? [element("small", data.labels[q.r] + " ", "soft")] : [];
   const from = q.old !== undefined && q.c !== "same" ? [badge(data.questions[q.old]), "→ "] : [];
-  return [element("span", [...label, ...from, badge(q), element("code", q.id)], "one"), element("span", q.why || text(q.q), "soft one")];
+  // what differs between rows comes first: the end of the id, and of "no entry says it; the closest is ..." the question
+  const [place, name] = q.id.includes("::") ? q.id.split(/::(.*)/s) : ["", q.id];
+  const said = ["not_stored", "not_retrieved"].includes(q.v) ? "" : q.why;
+  return [element("span", [...label, ...from, badge(q), element("code", name), element("small", " " + place.replace(/^.*\//, ""), "soft")], "one"), element("span", said || text(q.q), "soft one")];
 }
 
 function choose(q) {
   set({ q: q.r + ":" + q.id });
   byId("detail").replaceChildren(...detail(q));
+}
+
+// On a phone the list is out of sight: show it after a choice above it.
+function reveal() {
+  refresh();
+  const top = byId("status").getBoundingClientRect().top;
+  if (top > 0.7 * innerHeight) byId("status").scrollIntoView({ block: "start" });
 }
 
 function refresh() {
@@ -57,13 +67,13 @@ function refresh() {
   const found = of.filter((q) => matches(q) && within(q));
   const sort = SORTS[get("sort")] || SORTS[""];
   found.sort(sort);
-  byId("heat").replaceChildren(heatMap(of, refresh));
+  byId("heat").replaceChildren(heatMap(of, reveal));
   const said = Object.entries(data.clues).filter(([name]) => record === "" || name.split(".")[0] === record);
   byId("clues").replaceChildren(...said.map(([name, { text, ids }]) => element("li", [text + " ", button(ids.length + " questions",
-    () => { set({ clue: get("clue") === name ? "" : name, verdict: "", task: "", q: "" }); refresh(); }, "", { "aria-pressed": get("clue") === name })])));
+    () => { set({ clue: get("clue") === name ? "" : name, verdict: "", task: "", q: "" }); reveal(); }, "small", { "aria-pressed": get("clue") === name })])));
   byId("clues-title").hidden = !said.length;
   // failures alone would say that everything ranks badly
-  const bars = ranks(of.filter((q) => get("task") === "" || q.task === get("task")), refresh);
+  const bars = ranks(of.filter((q) => get("task") === "" || q.task === get("task")), reveal);
   byId("ranks").replaceChildren(...bars);
   byId("ranks-title").hidden = !bars.length;
   byId("status").textContent = found.length + " of " + data.questions.length + " questions match";
@@ -82,7 +92,7 @@ async function start() {
   form.addEventListener("submit", (event) => event.preventDefault());
   byId("reset").addEventListener("click", () => { for (const name of ["verdict", "task", "record", "change", "reference", "rank", "sort", "words", "clue", "q"]) set({ [name]: "" }); refresh(); });
   for (const name of VIEWS) byId("to-" + name).addEventListener("click", () => { set({ view: name === "questions" ? "" : name }); refresh(); });
-  window.addEventListener("hashchange", () => { reload(); refresh(); });
+  window.addEventListener("hashchange", () => { reload(); reveal(); });
   refresh();
   document.documentElement.dataset.ready = "true";
 }
