@@ -16,7 +16,16 @@ from pytest_memfail.report.plots import at_each_k
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.tables import markdown_table
 from pytest_memfail.report.terminal import failed_questions, headlines, reference_lines, worst_first
-from pytest_memfail.report.text import abstention, amount, model_sentence, occurring, steadiness, vacuous_passes, why
+from pytest_memfail.report.text import (
+    abstention,
+    amount,
+    kept_of_it,
+    model_sentence,
+    occurring,
+    steadiness,
+    vacuous_passes,
+    why,
+)
 from pytest_memfail.results import Loaded, SideBySide, is_unsure, side_by_side
 
 MAX_LINES: Final = 58
@@ -172,7 +181,9 @@ def _failures(record: Loaded, room: int, worst: str = "") -> Iterator[str]:
     yield ""
     for question in shown:
         unsure = " (unsure)" if is_unsure(question) else ""
-        yield f"- `{code(question.id)}` **{question.verdict}**{unsure} {plain(why(question))}"
+        kept = next((kept_of_it(fact.kept) for fact in question.facts if fact.kept is not None), "")
+        of_it = f"; kept of its conversation: {kept}" if kept else ""
+        yield f"- `{code(question.id)}` **{question.verdict}**{unsure} {plain(why(question) + of_it, 320)}"
     yield ""
     yield "</details>"
     yield ""

@@ -178,7 +178,7 @@ def _fact(fact: FactVerdict, each: int) -> Iterator[str]:
 def kept_of_it(kept: Kept) -> str:
     """Return how much the store kept of the conversation of a fact that is not stored."""
     if not kept.entries:
-        return "nothing that shares its rare words" if kept.is_likely else "nothing: no entry is from this conversation"
+        return "nothing that shares its rare words" if kept.is_likely else "nothing"
     return f"{counted(len(kept.entries), 'entry')}{' (likely)' if kept.is_likely else ''}"
 
 

@@ -68,7 +68,8 @@ function refresh() {
   const sort = SORTS[get("sort")] || SORTS[""];
   found.sort(sort);
   byId("heat").replaceChildren(heatMap(of, reveal));
-  const said = Object.entries(data.clues).filter(([name]) => record === "" || name.split(".")[0] === record);
+  // the headline of a record is its first clue
+  const said = Object.entries(data.clues).filter(([name]) => !name.endsWith(".0") && (record === "" || name.split(".")[0] === record));
   byId("clues").replaceChildren(...said.map(([name, { text, ids }]) => element("li", [text + " ", button(ids.length + " questions",
     () => { set({ clue: get("clue") === name ? "" : name, verdict: "", task: "", q: "" }); reveal(); }, "small", { "aria-pressed": get("clue") === name })])));
   byId("clues-title").hidden = !said.length;

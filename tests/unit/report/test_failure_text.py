@@ -149,7 +149,7 @@ def test_the_closest_entry_is_not_called_stored_where_nothing_was():
 @pytest.mark.parametrize(
     ("kept", "expected"),
     [
-        (Kept(), "kept of it nothing: no entry is from this conversation"),
+        (Kept(), "kept of it nothing"),
         (Kept(is_likely=True), "kept of it nothing that shares its rare words"),
         (Kept((3,), ("Ada knits.",), is_likely=True), "kept of it 1 entry (likely): Ada knits."),
         (Kept((3, 4, 9), ("Ada knits.", "Ada runs.")), "kept of it 3 entries: Ada knits. / Ada runs."),

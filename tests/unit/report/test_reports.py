@@ -19,7 +19,7 @@ from packaging.version import Version
 from recorded_runs import gate, question, store, verdicts, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.core import UNREACHED, ErrorRecord, StageResult
+from pytest_memfail.core import UNREACHED, ErrorRecord, Kept, StageResult
 from pytest_memfail.report.html import PAGE
 from pytest_memfail.report.markdown import plain
 from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
@@ -217,6 +217,14 @@ def test_the_gate_is_in_every_report(tmp_path, capsys):
     assert "gate: failed" in capsys.readouterr().out.splitlines()
     found = SummaryModel.model_validate_json(render(record, "x.json")).records[0].gate
     assert (found.outcome, len(found.flips), found.checks[0].paired.worse) == ("failed", 6, 6)
+
+
+def test_the_comment_says_what_the_store_kept_of_a_lost_conversation(tmp_path):
+    asked = question(0, "not_stored")
+    asked = replace(asked, facts=(replace(asked.facts[0], kept=Kept()),))
+    assert "the condition is gone; kept of its conversation: nothing" in render(
+        write(tmp_path / "r.jsonl", asked), "x.md"
+    )
 
 
 def test_the_comment_links_to_the_page(record, capsys):
