@@ -6,20 +6,18 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import log
 
 from pytest_memfail.core import (
-    KINDS,
     NOT_RETRIEVED,
     NOT_STORED,
-    OTHERS,
     SUMMARY_ERROR,
     FactVerdict,
     QuestionRecord,
     Told,
-    kind_of,
 )
 from pytest_memfail.records import StoreRecord
-from pytest_memfail.texts import content, terms
+from pytest_memfail.texts import STOP_WORDS, content, words
 
 Place = tuple[str, str]
 """A task and a store."""
@@ -63,16 +61,22 @@ class Case:
         """The first and the last sentence that states the fact."""
         return (0, 0) if self.told is None else self.told.facts.get(self.fact.id, (0, 0))
 
-    @cached_property
-    def missing(self) -> frozenset[str]:
-        """The kinds of words that are missing."""
-        return frozenset(kinds_in(self.fact.missing))
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """The kinds of words that the entries lack of these sentences."""
+        return () if self.told is None else self.told.lacks.get(self.fact.id, ())
 
     @cached_property
     def shared(self) -> list[str]:
-        """The words that the question and the source share, the rarest in the store first."""
-        wanted = content(self.question.text) & content(self.fact.source)
-        return sorted(wanted, key=lambda word: (self.store.frequency(word), word))
+        """The words that the question and the source share, in the order of the question."""
+        wanted = content(self.fact.source)
+        return [word for word in dict.fromkeys(words(self.question.text)) if word in wanted and word not in STOP_WORDS]
+
+    def share_of(self, kind: str, kinds: Mapping[str, str]) -> float:
+        """Return the share of a kind of words in what question and source share, each word by how rare it is in the store."""
+        weights = {word: log(1 + len(self.store.sources) / max(1, self.store.frequency(word))) for word in self.shared}
+        of_kind = sum(weight for word, weight in weights.items() if kinds.get(word) == kind)
+        return round(of_kind / sum(weights.values()), 2) if weights else 0.0
 
 
 @dataclass(frozen=True)
@@ -126,8 +130,8 @@ class Store:
     @cached_property
     def _frequencies(self) -> Mapping[str, int]:
         found: dict[str, int] = defaultdict(int)
-        for words in self.sources.values():
-            for word in words:
+        for source in self.sources.values():
+            for word in source:
                 found[word] += 1
         return found
 
@@ -220,13 +224,3 @@ class Evidence:
                 )
             )
         )
-
-
-def kinds_in(texts: Iterable[str]) -> set[str]:
-    """Return the kinds of words in some texts, without the words of no kind.
-
-    >>> sorted(kinds_in(["nine", "Whitby"]))
-    ['names', 'number words']
-    """
-    found = {kind_of(term, text) for text in texts for term in terms(text)}
-    return {kind for kind in found if kind in KINDS and kind != OTHERS}

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.clues.cases import Case, Evidence, Session
-from pytest_memfail.clues.exact import Split, best_split, compare, heads
-from pytest_memfail.clues.tests import FEWEST, FITS, LOST, MOSTLY, Test, best, fact_test, share
+from pytest_memfail.clues.exact import Split, best_split, compare
+from pytest_memfail.clues.tests import FEWEST, FITS, TIMES_MORE, Test, best, fact_test, share
 from pytest_memfail.core import KINDS, NOT_STORED, TURN, Told, moment_of
 
 CUT_SLACK: Final = 20
@@ -16,10 +16,12 @@ CUT_SLACK: Final = 20
 LONGEST_CYCLE: Final = 20
 SURE: Final = 1e-4
 """The greatest p of a pattern that is named."""
-ALMOST_NONE: Final = 0.2
-"""The greatest share of a lost kind of words that is left."""
-MOST_OTHERS: Final = 0.6
-"""The least share of the other words that is left: else all words are lost."""
+MUCH: Final = 0.3
+"""The least share of a kind of words that must be lost for it to be a cause."""
+MOST_OTHERS: Final = 0.4
+"""The greatest share of the other words that may be lost: else all words are."""
+SOME: Final = 0.2
+"""The least share of the facts that lack a kind of words which must be lost: not every fact needs its words."""
 WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
@@ -215,31 +217,25 @@ def _late(verdict: str, cases: Sequence[Case]) -> Iterator[Test]:
 
 
 def _kinds(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
-    """Test whether conversations lose more of one kind of words than of the others."""
-    lost = [case for case in cases if case.is_lost]
+    """Test whether conversations lose more of one kind of words than of the others, and whether that loses facts."""
     for kind in KINDS:
-        more = fewer = told = kept = all_told = all_kept = 0
-        for session in sessions:
-            words = session.told.words
-            if kind not in words:
-                continue
-            own, own_kept = words[kind]
-            others = sum(n for name, (n, _) in words.items() if name != kind)
-            others_kept = sum(n for name, (_, n) in words.items() if name != kind)
-            told, kept, all_told, all_kept = told + own, kept + own_kept, all_told + others, all_kept + others_kept
-            if others:
-                more += own_kept / own < others_kept / others
-                fewer += own_kept / own > others_kept / others
-        if more + fewer < FEWEST:
+        counts = list(_counts(kind, sessions))
+        told, kept, all_told, all_kept = (sum(one[i] for one in counts) for i in range(4))
+        if kept == told:
             continue
-        p = heads(more, more + fewer)
-        explained = [case for case in lost if kind in case.missing]
-        fits = kept <= ALMOST_NONE * told and all_kept >= MOST_OTHERS * all_told
-        if fits and len(explained) >= max(1, MOSTLY * len(lost)):
-            text = (
-                f"entries lose {kind}: {kept} of {told} are kept, of other words {100 * all_kept / all_told:.0f} %; they are "
-                f"missing in {len(explained)} of {len(lost)} {LOST[verdict]}"
-            )
-            yield Test("kind", verdict, p, text, explained, len(lost), seen=more)
-        else:
-            yield Test("kind", verdict, p)
+        lost, lost_else = 1 - kept / told, 1 - all_kept / max(1, all_told)
+        cause = f"entries lose {kind}, of which {kept} of {told} are kept, of other words {100 - 100 * lost_else:.0f} %"
+        fits = lost >= MUCH and lost >= TIMES_MORE * lost_else and lost_else <= MOST_OTHERS
+
+        def lacks(case: Case, kind: str = kind) -> bool:
+            return kind in case.lacks
+
+        yield fact_test("kind", verdict, cases, lacks, cause, fits=fits, rate=SOME)
+
+
+def _counts(kind: str, sessions: Sequence[Session]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield, for each conversation, the words of a kind that were told and kept, and the same of the other words."""
+    for session in sessions:
+        own, own_kept = session.told.words.get(kind, (0, 0))
+        every = session.told.words.values()
+        yield own, own_kept, sum(n for n, _ in every) - own, sum(n for _, n in every) - own_kept

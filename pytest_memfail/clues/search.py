@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -11,11 +11,16 @@ from typing import Final
 from pytest_memfail.clues.cases import Case, Evidence
 from pytest_memfail.clues.exact import best_split, heads
 from pytest_memfail.clues.tests import FEWEST, FITS, LOST, MOSTLY, Test, best, fact_test, share
-from pytest_memfail.core import KINDS, NOT_RETRIEVED, QuestionRecord, kind_of
+from pytest_memfail.core import KINDS, NOT_RETRIEVED, QuestionRecord, kinds_of
 from pytest_memfail.results import by_row
-from pytest_memfail.texts import content, terms, words
+from pytest_memfail.texts import STOP_WORDS, content, sentences, words
 
-FIRST_WORDS: Final = (3, 5, 8, 10, 15)
+SOME: Final = 0.2
+"""The least share of the facts reached only by one kind of words which must be lost: other words may lead there."""
+UNSEEN: Final = 0.8
+"""The least share of them for which no memory shown has these words."""
+RARELY: Final = 0.1
+"""The greatest share of questions whose best memory may share only words with them that the search does not read."""
 SELDOM: Final = 0.2
 """Of the entries shown, fewer than this share of what chance gives lie where the search seems not to look."""
 
@@ -64,7 +69,8 @@ def _by_place(cases: Sequence[Case]) -> Iterator[Test]:
         cause,
         tries=tries,
         fits=_is_never_shown(placed, name, limit, above=above),
-        least=0.8,
+        covers=0.8,
+        rate=0.8,
     )
 
 
@@ -113,28 +119,58 @@ def _same_list(evidence: Evidence, cases: Sequence[Case]) -> Iterator[Test]:
 
 
 def _by_words(cases: Sequence[Case]) -> Iterator[Test]:
-    """Test whether what a question shares with its fact is of one kind, or comes late in the question."""
+    """Test whether what a question shares with its fact is mainly of one kind, or comes late in the question."""
+    # what a word search cannot find either says nothing about how this one reads a question
+    shared = [case for case in cases if case.shared and case.question.reference_held is not None]
+    asked = {case.question.id: case.question.text for case in shared}
+    kinds = {
+        name: {w: k for part in sentences(text) for w, k in kinds_of(part).items()} for name, text in asked.items()
+    }
     for kind in KINDS:
-        kinds = {
-            case.question.id: {term.word: kind_of(term, case.question.text) for term in terms(case.question.text)}
-            for case in cases
-        }
+        values = {id(case): case.share_of(kind, kinds[case.question.id]) for case in shared}
+        split = best_split(shared, lambda case: values[id(case)])  # noqa: B023
+        if split is not None:
+            limit, above = split.limit, split.above
 
-        def is_kind(case: Case, kind: str = kind, kinds: dict[str, dict[str, str]] = kinds) -> bool:
-            return bool(case.shared) and kinds[case.question.id].get(case.shared[0]) == kind
+            def is_kind(case: Case, values: dict[int, float] = values, limit: float = limit) -> bool:
+                return values[id(case)] > limit
 
-        if any(map(is_kind, cases)):
-            cause = f"the search ignores {kind}, the rarest word that question and fact share"
-            yield fact_test("query-kind", NOT_RETRIEVED, cases, is_kind, cause)
-    starts = {case.question.id: words(case.question.text) for case in cases}
-    for n in FIRST_WORDS:
+            lost = [case for case in shared if case.is_lost and is_kind(case)]
+            unseen = sum(not _shows(case, kind, kinds[case.question.id]) for case in lost)
+            fits = above and unseen >= UNSEEN * len(lost)
+            cause = f"the search ignores {kind}: what it misses shares mainly {kind} with its question"
+            yield fact_test(
+                "query-kind", NOT_RETRIEVED, shared, is_kind, cause, tries=split.tries, fits=fits, rate=SOME
+            )
+    order = {name: words(text) for name, text in asked.items()}
+    first = {id(case): order[case.question.id].index(case.shared[0]) for case in shared}
+    split = best_split(shared, lambda case: first[id(case)])
+    if split is not None:
+        limit = split.limit
+        cause = f"the search reads only the first {limit + 1:.0f} words of a question"
 
-        def is_late(case: Case, n: int = n) -> bool:
-            return bool(case.shared) and not set(case.shared) & set(starts[case.question.id][:n])
+        def is_late(case: Case) -> bool:
+            return first[id(case)] > limit
 
-        if any(map(is_late, cases)):
-            cause = f"the search reads only the first {n} words of a question"
-            yield fact_test("first-words", NOT_RETRIEVED, cases, is_late, cause, least=0.8)
+        questions = {case.question.id: case.question for case in shared}.values()
+        tries, fits = split.tries, split.above and not _reads_on(questions, order, int(limit) + 1)
+        yield fact_test("first-words", NOT_RETRIEVED, shared, is_late, cause, tries=tries, fits=fits, rate=0.8)
+
+
+def _reads_on(questions: Collection[QuestionRecord], order: Mapping[str, Sequence[str]], n: int) -> bool:
+    """Return whether the best memory often shares only words after the first n with its question."""
+    late = 0
+    for question in questions:
+        early = set(order[question.id][:n]) - STOP_WORDS
+        found = content(question.retrieved[0].text) if question.retrieved else frozenset()
+        late += bool(found & (set(order[question.id]) - STOP_WORDS)) and not found & early
+    return late > RARELY * len(questions)
+
+
+def _shows(case: Case, kind: str, kinds: Mapping[str, str]) -> bool:
+    """Return whether a memory shown has a word of this kind that question and fact share."""
+    wanted = {word for word in case.shared if kinds.get(word) == kind}
+    return any(wanted & content(memory.text) for memory in case.question.retrieved)
 
 
 def _everywhere(evidence: Evidence, lost: Sequence[Case]) -> Iterator[Test]:

@@ -49,12 +49,12 @@ class Test:
         return bool(self.text) and max(self.seen, len(self.cases)) >= FEWEST
 
 
-def is_strong(table: Table, least: float = MOSTLY) -> bool:
-    """Return whether most lost facts have a feature, and most facts with it are lost but few of the others."""
+def is_strong(table: Table, covers: float = MOSTLY, rate: float = MOSTLY) -> bool:
+    """Return whether enough of the lost facts have a feature, and enough of the facts with it are lost but few of the others."""
     return (
         table.lost_with >= FEWEST
-        and table.covers >= least
-        and table.rate >= least
+        and table.covers >= covers
+        and table.rate >= rate
         and table.rate >= TIMES_MORE * table.rate_else
     )
 
@@ -68,13 +68,14 @@ def fact_test(
     *,
     tries: int = 1,
     fits: bool = True,
-    least: float = MOSTLY,
+    covers: float = MOSTLY,
+    rate: float = MOSTLY,
     is_vague: bool = False,
 ) -> Test:
     """Return the test of a feature of facts; without `fits`, or if it is weak, it has no text."""
     table = compare(cases, has)
     p = min(1.0, table.p * tries)
-    if not (fits and is_strong(table, least)):
+    if not (fits and is_strong(table, covers, rate)):
         return Test(name, verdict, p)
     explained = [case for case in cases if case.is_lost and has(case)]
     return Test(name, verdict, p, f"{cause}: {said(table, verdict)}", explained, table.lost, is_vague)

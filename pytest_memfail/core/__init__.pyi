@@ -161,7 +161,7 @@ from .told import (
     OTHERS as OTHERS,
     TURN as TURN,
     Told as Told,
-    kind_of as kind_of,
+    kinds_of as kinds_of,
     places_in as places_in,
     told_of as told_of,
 )

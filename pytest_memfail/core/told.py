@@ -60,6 +60,8 @@ class Told:
     """The number of characters with which an earlier conversation starts too."""
     facts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By the id of a fact, the first and the last sentence that states it."""
+    lacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the id of a fact, the kinds of words that the entries lack of these sentences; empty if they lack none."""
 
 
 def told_of(conversations: Sequence[Conversation], listing: Listing, facts: Iterable[Fact] = ()) -> tuple[Told, ...]:
@@ -112,6 +114,9 @@ def _told(
     held = {} if is_whole else Counter(term.word for text in dict.fromkeys(texts) for term in terms(text))
     kept = TURN.join("".join("1" if is_whole or _holds(held, one) else "0" for one in turn) for turn in said)
     times = dict.fromkeys(str(memories[place].timestamp) for place in places if memories[place].timestamp is not None)
+    every = [one for turn in said for one in turn]
+    stated = {fact.id: _stated(fact, every) for fact in facts}
+    lacking = None if is_whole or not texts else held
     when = conversation.timestamp or next((m.timestamp for m in conversation.messages if m.timestamp is not None), None)
     return Told(
         conversation.id,
@@ -123,10 +128,15 @@ def _told(
         max(map(len, texts), default=0),
         len(texts) - len(set(texts)),
         tuple(times),
-        _kinds_kept([one for turn in said for one in turn], None if is_whole else held),
+        _kinds_kept(every, None if is_whole else held),
         bool(texts) and joined == joined.lower() and not is_whole and conversation.text != conversation.text.lower(),
         same,
-        {fact.id: _stated(fact, [one for turn in said for one in turn]) for fact in facts},
+        stated,
+        {
+            name: kinds
+            for name, (first, last) in stated.items()
+            if (kinds := _kinds_lacking(every[first : last + 1], lacking))
+        },
     )
 
 
@@ -152,6 +162,19 @@ def _kinds_kept(said: Sequence[str], held: Mapping[str, int] | None) -> dict[str
                 count[1] += 1
                 left[term.word] -= 1
     return {kind: (told, kept) for kind, (told, kept) in counts.items()}
+
+
+def _kinds_lacking(said: Sequence[str], held: Mapping[str, int] | None) -> tuple[str, ...]:
+    """Return the kinds of the words of some sentences that are not held; for `held=None`, none."""
+    if held is None:
+        return ()
+    lost = {kind for sentence in said for word, kind in kinds_of(sentence).items() if word not in held}
+    return tuple(kind for kind in KINDS if kind in lost)
+
+
+def kinds_of(sentence: str) -> dict[str, str]:
+    """Return the words of a sentence with their kinds."""
+    return {term.word: kind_of(term, sentence, is_first=i == 0) for i, term in enumerate(terms(sentence))}
 
 
 def kind_of(term: Term, sentence: str, *, is_first: bool = False) -> str:

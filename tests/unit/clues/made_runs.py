@@ -35,12 +35,17 @@ def word(number: int) -> str:
     return "".join(SYLLABLES[number // 20**place % 20] for place in range(3))
 
 
+def price(number: int) -> str:
+    """A number in digits, or for every third conversation none."""
+    return str(number + 20) if number % 3 else "few"
+
+
 def conversation(number: int, text: str | None = None, *, first: bool = False) -> Conversation:
     """A conversation whose second sentence, or first, states its fact."""
     unlike = [word(1000 + 7 * number + i) for i in range(4)]
     parts = [
         f"{f'{unlike[0]} ' * (1 + number % 5)}{unlike[1]} sings",
-        f"The {word(number)} of {word(2000 + number).title()} costs {number + 20} coins",
+        f"The {word(number)} of {word(2000 + number).title()} costs {price(number)} coins",
         f"{unlike[2]} {unlike[3]} rests in the attic",
     ]
     said = text or ". ".join([parts[1], parts[0], parts[2]] if first else parts) + "."
@@ -60,7 +65,7 @@ class Made:
     when: Callable[[datetime], datetime | None] = lambda told: told
     needed: str = "costs"
     """What the entry must have, or the fact is not faithful."""
-    needs: Callable[[int], Sequence[str]] = lambda number: (str(number + 20),)
+    needs: Callable[[int], Sequence[str]] = lambda number: (price(number),)
     states: Callable[[int], int] = lambda number: 1
     """The sentence of a conversation that states its fact."""
     task: str = "t"
