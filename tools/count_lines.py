@@ -20,7 +20,7 @@ LIMITS = {
     "plugin": 1900,
     "running": 1375,
     "engine": 1010,
-    "hosting": 1165,
+    "hosting": 1175,
     "records": 1085,
     "clues": 900,
     "results": 1370,
