@@ -132,12 +132,14 @@ class Execution:
         asked = asked_by(item)
         if asked is None:
             return (yield)
-        shown = None
+        shown = alike = None
         if call.excinfo is not None and call.when != "call":  # in the call phase pytest asks the item
             error = call.excinfo.value
-            shown = short_repr(error, asked, self._config, self._shown_errors.alike(error, item.nodeid))
+            alike = self._shown_errors.alike(error, item.nodeid)
+            shown = short_repr(error, asked, self._config, alike)
         with shown_as(item, shown):
             report = yield
+        report.memfail_alike = alike is not None
         if call.when == "setup":
             self._report_setup(item, asked, call, report)
         elif call.when == "call" and (question := item.stash.get(FINISHED, None)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from pytest_memfail.plugin.controller import Ending
     from pytest_memfail.report import Failed
     from pytest_memfail.results import Summary
+
+
+MOST_ERRORS: Final = 10
+"""Errors listed by default; the first of each kind is always listed."""
 
 
 class Terminal:
@@ -100,6 +104,8 @@ class Terminal:
             stats[name] = self._by_row(reports)
         if not self._shows_all:
             stats["failed"] = self._clearest(stats.get("failed", []))
+        if "error" in every:
+            stats["error"] = self._causes_first(every["error"])
         try:
             yield
         finally:
@@ -146,6 +152,22 @@ class Terminal:
         text = f"{more} more: -v shows them; these are the clearest"
         last = pytest.TestReport(ROOT, ("", None, counted(more, "more failure")), {}, "failed", text, "call")
         return [*others, *shown, last]
+
+    def _causes_first(self, errors: Sequence[Any]) -> list[Any]:
+        """Return the errors with the first of each kind in front, as they happened: the others mostly follow from them.
+
+        Of many, those like an earlier one are only counted, unless all are shown.
+        """
+        alike = {report.nodeid for report in errors if getattr(report, "memfail_alike", False)}
+        causes = [report for report in errors if report.nodeid not in alike]
+        others = self._by_row([report for report in errors if report.nodeid in alike])
+        shown = others if self._shows_all else others[: max(0, MOST_ERRORS - len(causes))]
+        if len(shown) == len(others):
+            return [*causes, *others]
+        more = len(others) - len(shown)
+        text = f"{more} more like these; -v shows them"
+        last = pytest.TestReport(ROOT, ("", None, counted(more, "more error")), {}, "failed", text, "setup")
+        return [*causes, *shown, last]
 
     def _failures(self, ids: Iterable[str]) -> list[Failed]:
         from pytest_memfail.report import failed_questions

@@ -146,7 +146,7 @@ def test_the_runners_own_outcomes_pass_through(project: Project, raises: str) ->
 
 def test_text_of_a_failure(any_project: Project) -> None:
     any_project.script(**EVERY_VERDICT)
-    result = any_project.run("memfail/coexisting_facts", "memfail/long_hop")
+    result = any_project.run("memfail/coexisting_facts", "memfail/long_hop", "-v")
     text = "\n".join(block(result, "ce-1"))
     for expected in (
         r"^not_stored: an expected fact is nowhere in the store$",

@@ -61,10 +61,19 @@ def test_failures_that_are_few_are_shown_in_the_order_of_the_rows(any_project: P
     assert texts(any_project.run()) == [*COEXISTING, *LONG_HOP]
 
 
-def test_errors_stand_in_the_order_of_the_rows(project: Project) -> None:
-    fail(project, *COEXISTING, verdict="raise")
-    result = project.run("memfail/coexisting_facts")
-    assert texts(result) == [f"ERROR at setup of {name}" for name in COEXISTING]
+def test_the_first_error_of_each_kind_leads_and_few_that_follow_are_listed(project: Project) -> None:
+    every = [*COEXISTING, *LONG_HOP, *DIRECT]
+    fail(project, *every, verdict="raise")
+    project.ini("memfail_keep_going = true")
+    result = project.run("--memfail-system-option=raise_at=ce-4")
+    first, second, *others = texts(result)
+    first_of_all = next(name for name in project.ran() if name in every)
+    assert {first, second} >= {f"ERROR at setup of {first_of_all}", "ERROR at setup of ce-4"}
+    assert others[-1] == "ERROR at setup of 4 more errors"
+    assert len(others) == 9
+    assert result.parseoutcomes()["errors"] == 14
+    result = project.run("--memfail-system-option=raise_at=ce-4", "-v")
+    assert len(texts(result)) == 14
 
 
 def test_at_most_ten_texts_spread_over_the_groups(any_project: Project) -> None:
