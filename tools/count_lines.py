@@ -23,7 +23,7 @@ LIMITS = {
     "hosting": 1175,
     "records": 1085,
     "clues": 900,
-    "results": 1370,
+    "results": 1400,
     "judges/offline": 3000,
 }
 """The maximum lines of a folder, including its subfolders."""

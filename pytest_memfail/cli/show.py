@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.cli.arguments import CACHE_DIR, RECORD_HELP, Arguments
 from pytest_memfail.cli.records import last, listed, load, unknown_question
-from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError, counted
+from pytest_memfail.core import ERROR, FAILURES, STATES, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
     from pytest_memfail.core import QuestionRecord
@@ -30,7 +30,7 @@ def add(argument: Arguments) -> None:
     argument("--list", "list the kept runs")
     argument("--all", f"print all questions (default: the {MOST} clearest failures)")
     argument(*CACHE_DIR)
-    argument("--verdict NAME", "only this verdict; correct and ungraded are verdicts too")
+    argument("--verdict NAME", "only questions that ended so: a failure, correct, vacuous, no_answer, ungraded, error")
     argument("--task NAME", "only this task")
     argument("--clue N", "only the questions that the Nth clue explains", int)
     argument("--worse", "only questions that got worse than in the baseline of the run")
@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
         return 0
     name = options.record or last(listed(options.cache_dir))
     record = load(name, options.cache_dir)
-    if options.verdict is not None and options.verdict not in VERDICTS:
-        raise UnknownNameError("verdict", options.verdict, VERDICTS, "in --verdict")
+    if options.verdict is not None and options.verdict not in STATES:
+        raise UnknownNameError("verdict", options.verdict, STATES, "in --verdict")
     tasks = dict.fromkeys([*record.header.tasks, *record.header.groups])
     if options.task is not None and options.task not in tasks:
         raise UnknownNameError("task", options.task, tasks, "in --task")
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     found = [
         question
         for question in named
-        if question.verdict in wanted
+        if question.state in wanted
         and options.task in (None, question.task, question.group)
         and (question.id in worse or not options.worse)
     ]
@@ -118,6 +118,6 @@ def _others(named: Sequence[QuestionRecord], options: argparse.Namespace) -> str
     """Return the verdicts of the questions with this id if none is shown, usually because none failed."""
     if not options.id:
         return ""
-    counts = Counter(question.verdict for question in named)
+    counts = Counter(question.state for question in named)
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     return f"; with that id: {said} (--verdict NAME shows them)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pytest_memfail.core.model import Memory
-from pytest_memfail.core.taxonomy import CORRECT, FAILURES, MEMORY_FAILURES, UNGRADED
+from pytest_memfail.core.taxonomy import CORRECT, FAILURES, MEMORY_FAILURES, NO_ANSWER, UNGRADED, VACUOUS
 from pytest_memfail.core.verdict import Verdict
 
 Key: TypeAlias = tuple[str, str, str, int]
@@ -66,7 +66,12 @@ class Comparable:
     @property
     def held(self) -> bool:
         """Whether every judged stage passed: the question is correct, or memory held and the answer was not judged."""
-        return self.verdict == CORRECT or (self.verdict == UNGRADED and self.memory_held is True)
+        return self.verdict in (CORRECT, NO_ANSWER) or (self.verdict == UNGRADED and self.memory_held is True)
+
+    @property
+    def state(self) -> str:
+        """How the question ended, one of `STATES`: its verdict, or `vacuous`."""
+        return VACUOUS if self.vacuous else self.verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +112,7 @@ class QuestionRecord(Verdict, Comparable):
     """Entries that the system returned beyond k."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     repeats: tuple[str, ...] = ()
-    """The verdict of each repeat, if the question was asked more than once."""
+    """How each repeat ended, if the question was asked more than once."""
     reference_held: bool | None = None
     """Whether the reference, a verbatim store, held the facts; None if it is not known. Set when the run has ended."""
     reference_verdict: str | None = None
@@ -141,3 +146,8 @@ class QuestionRecord(Verdict, Comparable):
         if self.verdict not in stages or self.reference_verdict not in stages:
             return None
         return stages.index(self.verdict) - stages.index(self.reference_verdict)
+
+    @property
+    def counts_as_held(self) -> bool | None:
+        """Whether memory held the facts, as *memory held* counts it; None for a question that it leaves out."""
+        return None if self.must_not_use or self.is_estimated else self.memory_held

@@ -14,6 +14,7 @@ NOT_RETRIEVED: Final = "not_retrieved"
 WRONGLY_HELD: Final = "wrongly_held"
 REASONING_ERROR: Final = "reasoning_error"
 CORRECT: Final = "correct"
+NO_ANSWER: Final = "no_answer"
 UNGRADED: Final = "ungraded"
 ERROR: Final = "error"
 
@@ -28,7 +29,15 @@ MEMORY_FAILURES: Final = FAILURES[:-1]
 """Failures of the memory system; a reasoning error is the model's."""
 
 GRADED: Final = (CORRECT, *FAILURES)
-VERDICTS: Final = (CORRECT, *FAILURES, UNGRADED, ERROR)
+VERDICTS: Final = (CORRECT, *FAILURES, NO_ANSWER, UNGRADED, ERROR)
+STATES: Final = (CORRECT, *FAILURES, VACUOUS, NO_ANSWER, UNGRADED, ERROR)
+"""How a question ends, in the order of columns: a verdict, or `vacuous` for a pass that proves nothing.
+
+Each has one name: reports, markers and filters say it with spaces (`in_words`)."""
+FACT_HELD: Final = "held"
+"""The state of a fact that passed every memory stage; what a model makes of it is not the fact's."""
+LEFT_OPEN: Final = (NO_ANSWER, UNGRADED)
+"""Verdicts of questions that count as neither right nor wrong although nothing broke."""
 
 STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
@@ -42,7 +51,8 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         SUMMARY_ERROR: "the fact is stored, but what a right answer needs was dropped, generalised or garbled",
         NOT_RETRIEVED: "stored faithfully, but not recoverable from the memories retrieved",
         REASONING_ERROR: "stored faithfully and retrieved, but the answer is wrong",
-        CORRECT: "every expected fact was stored faithfully, retrieved and used",
+        CORRECT: "every stage that was asked passed: the facts were stored faithfully, retrieved and used",
+        NO_ANSWER: "every memory stage passed, and no model answered; counted as neither right nor wrong",
         UNGRADED: "no judge decided a needed stage; counted as neither right nor wrong",
         ERROR: "the memory system, the judge or the network failed; counted as neither right nor wrong",
         VACUOUS: "right, but only because there was nothing to misuse; proves nothing about the memory",
@@ -56,12 +66,22 @@ LETTERS: Final[Mapping[str, str]] = MappingProxyType(
         SUMMARY_ERROR: "S",
         NOT_RETRIEVED: "R",
         REASONING_ERROR: "A",
-        UNGRADED: "u",
         VACUOUS: "v",
+        NO_ANSWER: "n",
+        UNGRADED: "u",
         CORRECT: ".",
     }
 )
 """One letter for the progress line: Held, sTored, Summary, Retrieved, Answer."""
+
+
+def in_words(state: str) -> str:
+    """Return the name of a state as reports show it.
+
+    >>> in_words("no_answer")
+    'no answer'
+    """
+    return state.replace("_", " ")
 
 
 def worst(verdicts: Iterable[str]) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from pytest_memfail.core.model import Fact, Memory, rank_of
 from pytest_memfail.core.taxonomy import (
     CORRECT,
+    FACT_HELD,
+    NO_ANSWER,
     NOT_RETRIEVED,
     NOT_STORED,
     STAGE_FAILURE,
@@ -115,6 +117,11 @@ class FactVerdict:
         return self.verdict
 
     @property
+    def state(self) -> str:
+        """The verdict as reports name it: `held` for a fact that passed every memory stage."""
+        return FACT_HELD if self.verdict == CORRECT else self.verdict
+
+    @property
     def vacuous(self) -> bool:
         """Whether neither the store nor the memories shown mention a retracted state."""
         return self.verdict == CORRECT and self.retrieval.vacuous
@@ -208,6 +215,7 @@ def question_verdict(
     credited: bool | None = None,
     passed_before: bool | None = None,
     keeps_answer: bool = False,
+    is_answered: bool = True,
 ) -> Verdict:
     """Return the verdict of a question: the worst of its facts, then the answer stage.
 
@@ -218,6 +226,7 @@ def question_verdict(
     `passed_before` says whether the same was answered right before something changed; None if that was not asked. A
     right answer after a wrong one is a trivial pass: it proves nothing. With `keeps_answer` the verdict has the result of
     the answer stage even where a fact failed. Facts that memory must not hold say nothing about whether it held the others.
+    `is_answered` is false if a model had to answer, and none did.
     """
     name, label, vacuous = worst(fact.verdict for fact in facts), None, False
     if must_not_use and name in (NOT_STORED, NOT_RETRIEVED):
@@ -229,7 +238,9 @@ def question_verdict(
         label = next((stage.label for stage in stages if stage.label and stage.outcome != "ungraded"), None)
         kept = answer if keeps_answer or name == CORRECT else UNREACHED
         if name == CORRECT:
-            name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)
+            name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(
+                answer.outcome, UNGRADED if is_answered else NO_ANSWER
+            )
         if name == CORRECT and passed_before is False:
             label, vacuous = TRIVIAL_PASS, True
         else:

@@ -155,6 +155,7 @@ class Grader:
             credited=credited,
             passed_before=before,
             keeps_answer=question.is_independent,
+            is_answered=reply is not None or "answer" not in question.stages,
         )
         if verdict.verdict == CORRECT and is_open:
             reason = f"must have been right before, and was an error: {', '.join(question.needs)}"

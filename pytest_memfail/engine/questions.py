@@ -15,6 +15,7 @@ from pytest_memfail.core import (
     ADDED_STAGE,
     CORRECT,
     FAILURES,
+    NO_ANSWER,
     UNGRADED,
     VACUOUS,
     Fact,
@@ -32,7 +33,7 @@ from pytest_memfail.core import (
 from pytest_memfail.engine.grade import EarlierListing, Grader, NeededOutcome
 from pytest_memfail.hosting import Captured, OpenSystem, Resources, Retrieved, TokenRules, called, raised_as
 
-WORST_FIRST: Final = (*FAILURES, UNGRADED, VACUOUS, CORRECT)
+WORST_FIRST: Final = (*FAILURES, UNGRADED, NO_ANSWER, VACUOUS, CORRECT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ import pytest
 from _pytest._code.code import ExceptionChainRepr, ReprEntryNative, ReprFileLocation, ReprTraceback, TerminalRepr
 from _pytest.fixtures import FuncFixtureInfo, TopRequest
 
-from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, UnknownNameError
+from pytest_memfail.core import FAILURES, LEFT_OPEN, STATES, MemfailError, UnknownNameError
 from pytest_memfail.plugin.asking import ask_question, verdict_of
 from pytest_memfail.plugin.options import task_markers
-from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
+from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, open_reason
 from pytest_memfail.plugin.stash import FINISHED, RESULT, RUN, RUNTIME, is_planned
 from pytest_memfail.running import ROOT, Asked, Run, Unit, known_verdicts
 
@@ -220,12 +220,12 @@ class QuestionItem(pytest.Item):
         verdict_of(self._request)
 
     def runtest(self) -> None:
-        """Fail if the verdict is a failure; skip if the question is ungraded."""
+        """Fail if the verdict is a failure; skip if the question was left open."""
         question = self.stash[FINISHED]
         if question.failed:
             raise MemoryFailure(self)
-        if question.verdict == UNGRADED:
-            pytest.skip(ungraded_reason(question))
+        if question.verdict in LEFT_OPEN:
+            pytest.skip(open_reason(question))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Show our own exceptions in a few lines, and all others as pytest does."""
@@ -347,7 +347,7 @@ def verdicts_in(expression: str) -> list[str]:
     ['correct', 'summary_error']
     """
     words = set(re.findall(r"\w+", expression))
-    return [verdict for verdict in VERDICTS if verdict in words]
+    return [verdict for verdict in STATES if verdict in words]
 
 
 def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) -> None:
@@ -367,7 +367,7 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
             if name in task_markers:
                 item.add_marker(name)
         # once a sample has verdicts, other questions are unknown: they must not pass for failures of their task's kind
-        for verdict in {known.get(item.nodeid, "")} & set(VERDICTS) if known else _provoked(run, item.asked):
+        for verdict in {known.get(item.nodeid, "")} & set(STATES) if known else _provoked(run, item.asked):
             item.add_marker(verdict)
 
 

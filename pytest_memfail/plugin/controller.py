@@ -252,7 +252,7 @@ class Ending:
         verdicts: dict[str, dict[str, str]] = {}
         for question in results.questions:
             if question.id.startswith(f"{ROOT}/"):  # not a user's own test over a task
-                verdicts.setdefault(question.task, {})[question.id] = question.verdict
+                verdicts.setdefault(question.task, {})[question.id] = question.state
         record.keep(interrupted=interrupted, whole=whole, exit_code=int(session.exitstatus), verdicts=verdicts)
 
     def _code(self, session: pytest.Session) -> int:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pytest
 
-from pytest_memfail.core import UNGRADED, MemfailError
+from pytest_memfail.core import LEFT_OPEN, MemfailError
 from pytest_memfail.plugin.collection import QuestionItem, asked_by, release, short_repr, shown_as
 from pytest_memfail.plugin.handover import handed_over
 from pytest_memfail.plugin.outcome import (
@@ -27,7 +27,7 @@ from pytest_memfail.plugin.outcome import (
     clean_report,
     clean_warning,
     note,
-    ungraded_reason,
+    open_reason,
 )
 from pytest_memfail.plugin.stash import BROKEN_OFF, FINISHED, RESULT, RUNTIME
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
@@ -150,8 +150,7 @@ class Execution:
             else:
                 report.memfail_recorded = True
             if isinstance(item, QuestionItem):
-                report.memfail_verdict = question.verdict
-                report.memfail_vacuous = question.vacuous
+                report.memfail_verdict = question.state
                 if result is not None:
                     # its own time, not how long pytest waited for it
                     report.duration, report.start, report.stop = (
@@ -159,9 +158,9 @@ class Execution:
                         result.started,
                         result.started + result.seconds,
                     )
-                if question.verdict == UNGRADED and report.skipped:
+                if question.verdict in LEFT_OPEN and report.skipped:
                     # one place for all of a task, so that -rs folds them
-                    report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(question))
+                    report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, open_reason(question))
                 if (known := self._run.known.get(item.nodeid)) is not None:
                     apply_known(report, question, known, self._run.settings.protocol)
         elif call.when == "teardown":

@@ -81,5 +81,5 @@ def pytest_memfail_summary(config: pytest.Config, summary: Summary) -> Any:
 
         @pytest.hookimpl(optionalhook=True)
         def pytest_memfail_summary(config, summary):
-            upload(summary.total.verdicts)
+            upload(summary.total.states)
     """

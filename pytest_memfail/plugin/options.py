@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_memfail.core import FAILURES, MEANINGS, VERDICTS
+from pytest_memfail.core import FAILURES, MEANINGS, STATES
 from pytest_memfail.options import OPTIONS, Given, Option, Settings
 
 
@@ -122,6 +122,6 @@ def marker_lines() -> list[str]:
         for name in FAILURES
     ]
     lines += [
-        f"{name}: MemFail verdict (the latest recorded): {MEANINGS[name]}" for name in VERDICTS if name not in FAILURES
+        f"{name}: MemFail verdict (the latest recorded): {MEANINGS[name]}" for name in STATES if name not in FAILURES
     ]
     return lines

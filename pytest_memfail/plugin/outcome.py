@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_memfail.core import MemfailError
+from pytest_memfail.core import MEANINGS, NO_ANSWER, MemfailError, in_words
 from pytest_memfail.plugin.stash import FINISHED, RUN
 from pytest_memfail.records import Entry
-from pytest_memfail.results import change_of, shown
+from pytest_memfail.results import change_of
 from pytest_memfail.safety import KNOWN, escape_controls, mask_known, mask_text
 
 if TYPE_CHECKING:
@@ -122,12 +122,10 @@ def apply_known(report: Any, new: QuestionRecord, known: list[Any], protocol: st
         report.wasxfail = f"{new.verdict}, {as_before} the baseline"
     elif change_of(old, new, protocol) == "better":
         report.outcome, report.longrepr = "passed", None
-        report.wasxfail = f"{shown(new)}, {old.verdict} in the baseline"
+        report.wasxfail = f"{new.state}, {old.verdict} in the baseline"
 
 
 PROPERTY_PREFIX: Final = "memfail_"
-PROPERTIES: Final = ("task", "k", "verdict")
-"""The properties of an item in its report, which junitxml and other tools show."""
 VIEWS: Final = pytest.ExceptionInfo.__module__.rpartition(".")[0]
 """The package with pytest's representations of exceptions."""
 
@@ -198,15 +196,18 @@ def clean_warning(warning: warnings.WarningMessage) -> None:
 
 def note(item: pytest.Item, report: Any, question: QuestionRecord) -> None:
     """Add the properties to this report and to later ones; junitxml reads those of the last report."""
-    ours: list[tuple[str, object]] = [(PROPERTY_PREFIX + name, str(getattr(question, name))) for name in PROPERTIES]
+    said = {"task": question.task, "k": question.k, "verdict": question.state}
+    ours: list[tuple[str, object]] = [(PROPERTY_PREFIX + name, str(value)) for name, value in said.items()]
     for properties in (item.user_properties, report.user_properties):
         # not twice for an item that is run again
         properties[:] = [*(pair for pair in properties if not pair[0].startswith(PROPERTY_PREFIX)), *ours]
 
 
-def ungraded_reason(question: QuestionRecord) -> str:
-    """Return why the deciding stage of a question has no verdict."""
+def open_reason(question: QuestionRecord) -> str:
+    """Return why a question is neither right nor wrong."""
+    if question.verdict == NO_ANSWER:
+        return f"{in_words(NO_ANSWER)}: {MEANINGS[NO_ANSWER].partition(';')[0]} (--memfail-model=NAME)"
     for fact in question.facts:
         if fact.deciding.outcome == "ungraded":
             return f"ungraded: {fact.decided_by}: {fact.deciding.reason or 'the judge left it open'}"
-    return f"ungraded: memory held; {question.answer.reason or 'the answer was not judged'}"
+    return f"ungraded: answer: {question.answer.reason or 'the judge left it open'}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, VACUOUS, counted
+from pytest_memfail.core import CORRECT, FAILURES, LEFT_OPEN, LETTERS, VACUOUS, counted
 from pytest_memfail.plugin.arguments import leaves_own_tests_out
 from pytest_memfail.plugin.collection import verdicts_in
 from pytest_memfail.plugin.execution import Execution
@@ -82,9 +82,9 @@ class Terminal:
             return ("xpassed", "X", "XPASS (fixed)" + mark) if report.passed else None
         if verdict in FAILURES and report.failed:
             return "failed", LETTERS[verdict], verdict.upper() + mark
-        if verdict == UNGRADED and report.skipped:
-            return "skipped", LETTERS[verdict], "UNGRADED" + mark
-        if verdict == CORRECT and report.passed and report.memfail_vacuous:
+        if verdict in LEFT_OPEN and report.skipped:
+            return "skipped", LETTERS[verdict], verdict.upper() + mark
+        if verdict == VACUOUS and report.passed:
             return VACUOUS, LETTERS[VACUOUS], VACUOUS.upper() + mark  # a pass to pytest, but no success to count
         if verdict == CORRECT and report.passed and mark:
             return "passed", LETTERS[verdict], "PASSED" + mark

@@ -1,6 +1,7 @@
 from .compare import (
     comparison as comparison,
     percent as percent,
+    percent_of as percent_of,
     seed_lines as seed_lines,
 )
 from .data_report import (

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from pytest_memfail.core import one_line
+from pytest_memfail.core import counted, one_line
 from pytest_memfail.records import Rate
 from pytest_memfail.report.gate import p_value
 from pytest_memfail.report.suites import score_text
 from pytest_memfail.report.tables import table
 from pytest_memfail.report.text import amount, tokens_each
-from pytest_memfail.results import Flips, OverSeeds, Row, SeedMean, Shift, SideBySide
+from pytest_memfail.results import Flips, Moved, OverSeeds, Row, SeedMean, Shift, SideBySide
 
+MOST_MOVED: Final = 5
+"""Questions shown that got worse, and as many that got better."""
 PER_MEMORY: Final = "tokens per memory"
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
-    "facts held %": lambda row: percent(row.tally.facts_held),
+    "facts held %": lambda row: percent_of(row.tally.facts_held),
     "tokens shown": lambda row: amount(row.tally.shown_tokens, exact=not row.approximate),
     "% of the store": lambda row: amount(row.tally.shown_share, 100),
-    "abstention %": lambda row: "-" if row.abstention is None else percent(row.abstention),
+    "abstention %": lambda row: "-" if row.abstention is None else percent_of(row.abstention),
     PER_MEMORY: lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
 }
 """The tables after the rates: title, and function that returns the cell of a task in a record."""
@@ -26,7 +28,7 @@ FLIP_COLUMNS: Final = ("n", "better", "worse", "p (exact, by row)")
 
 
 def comparison(found: SideBySide) -> Iterator[str]:
-    """Yield the tables: verdict rates, facts held, tokens, abstention, paired tests, success by k.
+    """Yield what got worse and better, then tables: rates, facts held, tokens, abstention, paired tests, success by k.
 
     A task that was asked at several k has a row for each: together, its questions would count several times.
     """
@@ -35,6 +37,8 @@ def comparison(found: SideBySide) -> Iterator[str]:
         yield f"{letter}  {one_line(label, 96)}"
     for note in found.notes:
         yield f"note: {one_line(note, 160)}"
+    yield ""
+    yield from _moved(found)
     yield ""
     columns = list(found.rows[0].failures) if found.rows else []
     names = "".join(f"{name.removesuffix('_error').replace('_', ' '):<14}" for name in columns)
@@ -45,12 +49,15 @@ def comparison(found: SideBySide) -> Iterator[str]:
             *(1 + len(shift_name(found, one)) for one in found.shifts),
         ]
     )
-    yield f"{'% [95 % interval]':<{wide + 2}}{'n':>5} {found.measure:<16}{names}"
+    # without judged answers, failures are shares of more questions than memory held is
+    own_n = any(rate.n != row.success.n for row in found.rows for rate in row.failures.values())
+    yield f"{'% [95 % interval]':<{wide + 2}}{found.measure:<16}{'of':>5}  {names}{'of' if own_n else '':>3}".rstrip()
     before = ""
     for row in found.rows:
         shares = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
-        name = at_k(row.task, row.k)
-        yield f"{'' if name == before else name:<{wide}}{letters[row.record]:<2}{row.tally.n:>5} {percent(row.success):<16}{shares}"
+        name, rate = at_k(row.task, row.k), row.success
+        own = next(iter(row.failures.values())).n if own_n else ""
+        yield f"{'' if name == before else name:<{wide}}{letters[row.record]:<2}{percent(rate):<16}{rate.n:>5}  {shares}{own:>3}"
         before = name
     for title, cell in BESIDE.items():
         of_stores = title == PER_MEMORY  # the same at every k
@@ -92,6 +99,23 @@ def comparison(found: SideBySide) -> Iterator[str]:
             ],
             [wide + 2, *(14 for _ in ks)],
         )
+
+
+def moved_text(found: SideBySide, moved: Moved) -> str:
+    """Return how many questions got worse and better in a record, beside the number that both decided."""
+    names = f"{found.labels[moved.record]} against {found.labels[0]}"
+    counts = f"{counted(len(moved.worse), 'question')} worse, {len(moved.better)} better, of {moved.n} decided in both"
+    return f"{names}: {counts}, p {p_value(moved.p)}" if moved.flips else f"{names}: {counts}"
+
+
+def _moved(found: SideBySide) -> Iterator[str]:
+    """Yield what got worse and better in each record, with the first questions of both."""
+    for moved in found.moved:
+        yield moved_text(found, moved)
+        for change, flips in (("worse", moved.worse), ("better", moved.better)):
+            yield from (f"  {change:<7}{flip.id}  {flip.old} → {flip.new}" for flip in flips[:MOST_MOVED])
+            if len(flips) > MOST_MOVED:
+                yield f"  and {len(flips) - MOST_MOVED} more {change}"
 
 
 def at_k(task: str, k: int | None) -> str:
@@ -153,6 +177,11 @@ def percent(rate: Rate, digits: int = 1) -> str:
     if rate.value is None:
         return "-"
     return f"{100 * rate.value:.{digits}f} [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+
+
+def percent_of(rate: Rate, digits: int = 1) -> str:
+    """Return a rate and its interval, in percent, with the number that it is a share of."""
+    return percent(rate) if rate.value is None else f"{percent(rate, digits)} of {rate.n}"
 
 
 def seed_lines(found: OverSeeds) -> Iterator[str]:

@@ -11,10 +11,19 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from pytest_memfail._version import __version__
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
+from pytest_memfail.core import STATES, in_words
 from pytest_memfail.records import Gate
 from pytest_memfail.report import plots
-from pytest_memfail.report.compare import BESIDE, FLIP_COLUMNS, at_k, flip_cells, percent, shift_name, shift_text
+from pytest_memfail.report.compare import (
+    BESIDE,
+    FLIP_COLUMNS,
+    at_k,
+    flip_cells,
+    moved_text,
+    percent_of,
+    shift_name,
+    shift_text,
+)
 from pytest_memfail.report.gate import check_name, check_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
@@ -25,10 +34,11 @@ from pytest_memfail.report.text import (
     model_sentence,
     occurring,
     steadiness,
+    task_means,
     tokens_each,
     vacuous_passes,
 )
-from pytest_memfail.results import Loaded, SideBySide, Summary, Tally, labels, side_by_side
+from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, Tally, labels, side_by_side
 from pytest_memfail.safety import escape_controls
 
 PAGE: Final = Path(__file__).with_name("page")
@@ -101,6 +111,17 @@ def html(records: Sequence[Loaded], earlier: Sequence[Sequence[str]] = ()) -> st
             for i, (record, name, summary) in enumerate(zip(records, names, summaries, strict=True))
         ],
         colours=plots.colours(summaries),
+        moved=[
+            {
+                "said": moved_text(found, moved),
+                "shown": [
+                    (f"Show the {change}", f"#{urlencode({'change': change, 'record': moved.record})}")
+                    for change, flips in (("worse", moved.worse), ("better", moved.better))
+                    if flips
+                ],
+            }
+            for moved in found.moved
+        ],
         plots=[*plots.by_k(found), *plots.by_tokens(found)],
         beside=_beside(found) if len(names) > 1 else (),
         earlier=Table(
@@ -127,13 +148,15 @@ def page_script() -> str:
 def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str, Any]:
     header = record.header
     model = f", answers by {header.test_taker}" if header.test_taker else ""
-    said = [] if summary.answered else ["No answer was judged: what memory held is ungraded."]
     failed = failed_questions(record.questions, summary)
     said_first, first = headlines(summary, failed)[0], first_look(summary, failed)
     first = {"clue": f"{index}.0"} if "clue" in first else {**first, "record": str(index)}
+    rate = f"{summary.measure.capitalize()} {percent_of(summary.success(summary.total))} questions"
+    means = [pair for block in summary.tables for pair in task_means(block, summary)]
     return {
         "index": index,
         "name": name,
+        "rate": rate,
         "headline": said_first[:1].upper() + said_first[1:] + ".",
         "first": f"#{urlencode(first)}" if failed else "",
         "about": (
@@ -145,7 +168,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "warnings": summary.warnings,
         "tables": _rates(summary),
         "said": [
-            *said,
+            *(f"{name.replace('  ', ', ')}: {summary.measure} {100 * mean:.1f} %" for name, mean in means),
             *headlines(summary, failed)[1:],
             *reference_lines(summary, failed),
             *suite_sentences(summary),
@@ -156,9 +179,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "repeats": record.repeats,
         "steadiness": [sentence for sentence in map(steadiness, summary.tasks) if sentence],
         "bars": [
-            plots.bar(name, tally, answered=summary.answered)
-            for name, tally in plots.at_each_k(summary)
-            if tally.name != summary.total.name
+            plots.bar(name, tally) for name, tally in plots.at_each_k(summary) if tally.name != summary.total.name
         ],
         "gate": None if summary.gate is None else _gate(summary.gate),
     }
@@ -171,9 +192,9 @@ def _rates(summary: Summary) -> list[Table]:
     is_compared = summary.total.compared > 0
 
     def rates(tally: Tally) -> list[str]:
-        counts = (str(tally.verdicts[verdict]) for verdict in columns)
+        counts = (str(tally.states[state]) for state in columns)
         against = map(str, (tally.compared, tally.beyond, tally.better) if is_compared else ())
-        return [str(tally.n), percent(summary.success(tally)), percent(tally.facts_held), *against, *counts]
+        return [str(tally.n), percent_of(summary.success(tally)), percent_of(tally.facts_held), *against, *counts]
 
     def shown(tally: Tally) -> list[str]:
         store = figures.get(tally.name)
@@ -190,13 +211,12 @@ def _rates(summary: Summary) -> list[Table]:
         return Table(caption, ("task", *names), rows, label=label, total=True)
 
     against = ["compared", "beyond verbatim", "better"] * is_compared
-    counted = [verdict.replace("_", " ") for verdict in columns]
     beside = ["tokens shown", "% of the store", *["repeats shown %"] * repeats, "memories", "tokens each"]
     return [
         table(
-            f"{summary.measure} in %, and counts of the verdicts",
+            f"{summary.measure} in %, and how the n questions ended",
             "Rates by task",
-            ["n", f"{summary.measure} %", "facts held %", *against, *counted],
+            ["n", f"{summary.measure} %", "facts held %", *against, *map(in_words, columns)],
             rates,
         ),
         table("What a question is shown, and what the stores hold", "Memories by task", beside, shown),
@@ -230,9 +250,8 @@ def _beside(found: SideBySide) -> list[Table]:
         [
             at_k(row.task, row.k),
             found.labels[row.record],
-            str(row.tally.n),
-            percent(row.success),
-            *(percent(row.failures[name], 0) for name in failures),
+            percent_of(row.success),
+            *(percent_of(row.failures[name], 0) for name in failures),
             *(cell(row) for cell in BESIDE.values()),
         ]
         for row in found.rows
@@ -240,7 +259,7 @@ def _beside(found: SideBySide) -> list[Table]:
     tables = [
         Table(
             "Rates in % of the questions decided",
-            ("task", "record", "n", found.measure, *(name.replace("_", " ") for name in failures), *BESIDE),
+            ("task", "record", found.measure, *map(in_words, failures), *BESIDE),
             rates,
             label="Verdict rates by task and record",
             left=("record",),
@@ -270,11 +289,9 @@ def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mappin
     asked = [question for record in records for question in record.questions]
     has_changes = len(records) > 1 or any(record.summary().gate for record in records)
     tasks = dict.fromkeys(question.group for question in asked)
-    verdicts = [v for v in (CORRECT, *FAILURES, UNGRADED, ERROR) if any(question.verdict == v for question in asked)]
-    shown = [(v, v.replace("_", " ")) for v in verdicts]
-    yield _filter(
-        "verdict", ("", "all"), ("failed", "all failures and errors"), ("held", "held"), ("open", "no verdict"), *shown
-    )
+    ended = {question.state for question in asked}
+    shown = [(state, in_words(state)) for state in STATES if state in ended]
+    yield _filter("verdict", ("", "all"), ("failed", "all failures and errors"), ("held", HELD), *shown)
     yield _filter("task", ("", "all"), *((task, task) for task in tasks))
     yield _filter(
         "rank",
@@ -287,13 +304,19 @@ def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mappin
     if len(records) > 1:
         yield _filter("record", ("", "all"), *((str(i), name) for i, name in enumerate(names)))
     if has_changes:
-        changes = (("worse", "regressions"), ("better", "fixes"), ("other", "another verdict"), ("same", "same"))
+        changes = {
+            "moved": "worse or better",
+            "worse": "worse",
+            "better": "better",
+            "other": "another verdict",
+            "same": "same",
+        }
         before = names[0] if len(records) > 1 else "the baseline"
-        yield _filter("change", ("", "any"), *changes, label=f"against {before}")
+        yield _filter("change", ("", "any"), *changes.items(), label=f"against {before}")
     if any(question.reference_held is not None for question in asked):
         sides = (("beyond", "lost here only"), ("better", "lost there only"), ("ceiling", "lost there too"))
         yield _filter("reference", ("", "any"), *sides, label="beside a verbatim store")
-    first = "regressions first" if has_changes else SORTS[""]
+    first = "worse first, then better" if has_changes else SORTS[""]
     yield _filter("sort", *{**SORTS, "": first}.items(), label="order")
 
 

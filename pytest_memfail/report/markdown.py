@@ -8,9 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import ERROR, FAILURES, QuestionRecord, counted, one_line
-from pytest_memfail.records import Comparison, Gate
-from pytest_memfail.report.compare import FLIP_COLUMNS, at_k, flip_cells, percent, shift_name, shift_text
+from pytest_memfail.core import ERROR, FAILURES, QuestionRecord, counted, in_words, one_line
+from pytest_memfail.records import Comparison, Flip, Gate
+from pytest_memfail.report.compare import (
+    FLIP_COLUMNS,
+    at_k,
+    flip_cells,
+    moved_text,
+    percent,
+    percent_of,
+    shift_name,
+    shift_text,
+)
 from pytest_memfail.report.gate import check_name, check_value
 from pytest_memfail.report.plots import at_each_k
 from pytest_memfail.report.suites import suite_sentences
@@ -23,6 +32,7 @@ from pytest_memfail.report.text import (
     model_sentence,
     occurring,
     steadiness,
+    task_means,
     vacuous_passes,
     why,
 )
@@ -31,6 +41,8 @@ from pytest_memfail.results import Loaded, SideBySide, is_unsure, side_by_side
 MAX_LINES: Final = 58
 MAX_FAILURES: Final = 10
 MAX_ROWS: Final = 10
+MAX_BESIDE: Final = 14
+"""Rows of tasks and records side by side; above this number, only the totals are shown."""
 MAX_CHECKS: Final = 5
 MAX_FLIPS: Final = 8
 MAX_MEASURES: Final = 8
@@ -45,14 +57,16 @@ _LINKED: Final = re.compile(r"@(?=\S)|[a-z][a-z0-9+.-]*:(?=\S)|www(?=\.)|#(?=\d)
 def markdown(records: Sequence[Loaded], page_url: str = "") -> str:
     """Return the text of the comment, with a link to the page if its address is given."""
     first, gate = records[0], records[0].summary().gate
-    lines = [MARK, *_overview(first)]
+    found = side_by_side(records) if len(records) > 1 else None
+    lines = [MARK, *(_overview(first) if found is None else _beside(found, records))]
     if page_url:
         lines[2:2] = ["", f"[The page of the run]({page_url}): life lines, stores, ranks"]
     if gate is not None:
         lines[1:1] = [f"**memfail: gate {gate.outcome}**", ""]
         lines += ["", *_gate(gate, {question.id: question for question in first.questions})]
-    if len(records) > 1:
-        lines += ["", *_beside(side_by_side(records))]
+    if found is not None:
+        cut = [*lines[: MAX_LINES - 2], "", "More: `memfail compare` with these records"]
+        return "\n".join(lines if len(lines) <= MAX_LINES else cut) + "\n"
     worst = gate.comparison.worse[:1] if gate is not None and gate.comparison is not None else ()
     lines += ["", *_failures(first, MAX_LINES - len(lines) - 8, *(flip.id for flip in worst))]
     return "\n".join(lines) + "\n"
@@ -86,18 +100,21 @@ def _overview(record: Loaded) -> Iterator[str]:
         "facts held %",
         "tokens shown (% of the store)",
         *(["beyond verbatim", "better"] if is_compared else []),
-        *(c.replace("_", " ") for c in columns),
+        *map(in_words, columns),
     ]
     found = list(at_each_k(summary))
     of_tasks = [one for one in found if one[1].name != summary.total.name]
     rows = []
     for name, tally in [*of_tasks[:MAX_ROWS], *(found[len(of_tasks) :] if len(summary.tasks) > 1 else [])]:
         tokens = f"{amount(tally.shown_tokens, exact=summary.approximate is None)} ({amount(tally.shown_share, 100)})"
-        counts = [str(tally.verdicts[verdict]) for verdict in columns]
-        rates = [percent(summary.success(tally)), percent(tally.facts_held)]
+        counts = [str(tally.states[state]) for state in columns]
+        rates = [percent_of(summary.success(tally)), percent_of(tally.facts_held)]
         beyond = [f"{tally.beyond} of {tally.compared}", str(tally.better)] if is_compared else []
         rows.append([plain(name), str(tally.n), *rates, tokens, *beyond, *counts])
     yield from markdown_table(["task", "n", *names], rows)
+    for name, mean in [pair for block in summary.tables for pair in task_means(block, summary)][:3]:
+        yield ""
+        yield f"{name.replace('  ', ', ')}: {summary.measure} {100 * mean:.1f} %"
     if len(of_tasks) > MAX_ROWS:
         yield ""
         yield f"and {counted(len(of_tasks) - MAX_ROWS, 'more task' if not summary.by_k else 'more row')}"
@@ -146,10 +163,14 @@ def _worse(comparison: Comparison, than: str, questions: Mapping[str, QuestionRe
     said = f"; failures before → now: {', '.join(by_task[:MAX_ROWS])}" if by_task else ""
     yield f"Worse than in the {than}: {len(comparison.worse)}{said}"
     yield ""
-    for flip in comparison.worse[:MAX_FLIPS]:
+    yield from _flips(comparison.worse, MAX_FLIPS, questions)
+
+
+def _flips(flips: Sequence[Flip], most: int, questions: Mapping[str, QuestionRecord]) -> Iterator[str]:
+    for flip in flips[:most]:
         yield f"- `{code(flip.id)}` {plain(flip.old)} → **{plain(flip.new)}**{_why(questions.get(flip.id))}"
-    if len(comparison.worse) > MAX_FLIPS:
-        yield f"- and {len(comparison.worse) - MAX_FLIPS} more"
+    if len(flips) > most:
+        yield f"- and {len(flips) - most} more"
 
 
 def _why(question: QuestionRecord | None) -> str:
@@ -157,10 +178,39 @@ def _why(question: QuestionRecord | None) -> str:
     return f": {plain(reason)}" if reason else ""
 
 
-def _beside(found: SideBySide) -> Iterator[str]:
-    totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
-    rows = [[plain(at_k(found.labels[one.record], one.k)), *flip_cells(one)] for one in totals[:MAX_ROWS]]
-    yield from markdown_table([f"against {plain(found.labels[0])}", *FLIP_COLUMNS], rows)
+def _beside(found: SideBySide, records: Sequence[Loaded]) -> Iterator[str]:
+    """Yield what got worse and better against the first record, then the rates of all."""
+    yield f"### memfail: {plain(moved_text(found, found.moved[0]))}"
+    for moved in found.moved:
+        if moved.record > 1:
+            yield ""
+            yield f"**{plain(moved_text(found, moved))}**"
+        questions = {question.id: question for question in records[moved.record].questions}
+        for flips in (moved.worse, moved.better):
+            most = max(2, MAX_FLIPS // len(found.moved))
+            if flips:
+                yield ""
+                yield f"{flips[0].change.capitalize()}: {len(flips)}"
+                yield ""
+                yield from _flips(flips, most, questions)
+    yield ""
+    totals = [row for row in found.rows if row.task == "all"]
+    rows = list(found.rows) if len(found.rows) <= MAX_BESIDE or not totals else totals
+    columns = ["task", "record", f"{found.measure} %", "facts held %", "tokens shown", *map(in_words, rows[0].failures)]
+    cells = [
+        [
+            *(plain(at_k(row.task, row.k)), plain(found.labels[row.record])),
+            *(percent_of(row.success), percent_of(row.tally.facts_held)),
+            amount(row.tally.shown_tokens, exact=not row.approximate),
+            *(str(row.tally.states[state]) for state in row.failures),
+        ]
+        for row in rows[:MAX_BESIDE]
+    ]
+    yield from markdown_table(columns, cells)
+    yield ""
+    tests = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
+    of_tests = [[plain(at_k(found.labels[one.record], one.k)), *flip_cells(one)] for one in tests[:MAX_ROWS]]
+    yield from markdown_table([f"{found.measure} against {plain(found.labels[0])}", *FLIP_COLUMNS], of_tests)
     for shift in found.shifts[:MAX_MEASURES]:
         name = f"{shift_name(found, shift)} of {found.labels[shift.record]}"
         yield f"- {plain(name)}: {plain(shift_text(shift))} over {shift.clusters} clusters"

@@ -8,10 +8,21 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from pytest_memfail.core import ERROR, FAILURES, MEANINGS, MEMORY_STAGES, FactVerdict, Memory, QuestionRecord
+from pytest_memfail.core import (
+    ERROR,
+    FAILURES,
+    MEANINGS,
+    MEMORY_FAILURES,
+    MEMORY_STAGES,
+    STATES,
+    WRONGLY_HELD,
+    FactVerdict,
+    Memory,
+    QuestionRecord,
+)
 from pytest_memfail.report.terminal import clue_line
 from pytest_memfail.report.text import kept_of_it, why
-from pytest_memfail.results import Loaded, change_of, is_unsure, shown
+from pytest_memfail.results import Loaded, is_unsure, twins
 from pytest_memfail.safety import escape_controls
 
 
@@ -24,6 +35,8 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         "labels": list(names),
         "meanings": dict(MEANINGS),
         "failures": [*FAILURES, ERROR],
+        "memory": [name for name in MEMORY_FAILURES if name != WRONGLY_HELD],
+        "states": STATES,
         "start": {"verdict": "failed"} if failed else {},
         "questions": questions,
         "clues": {
@@ -41,7 +54,9 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         data["start"] = {"change": "worse"} if gate.worse else data["start"]
     if len(records) > 1:
         _pair(records, questions)
-        data["start"] = {"change": "worse"} if any(question.get("c") == "worse" for question in questions) else {}
+        data["start"] = (
+            {"change": "moved"} if any(question.get("c") in ("worse", "better") for question in questions) else {}
+        )
     text = json.dumps(_readable(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # a lone surrogate is no UTF-8, and browsers have crashed over one; without a time, the same run makes the same page
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode("ascii")
@@ -50,19 +65,11 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
 def _pair(records: Sequence[Loaded], questions: Sequence[dict[str, Any]]) -> None:
     """Add to the questions of further records their twin in the first record, and how the outcome changed."""
     asked = [one for record in records for one in record.questions]
-    first, start = records[0], len(records[0].questions)
+    places = {id(one): place for place, one in enumerate(asked)}
     for record in records[1:]:
-        # with one k each, questions are paired across k: k itself is then compared
-        parts = 3 if len(first.ks) == len(record.ks) == 1 else 4
-        places = {one.key[:parts]: place for place, one in enumerate(first.questions)}
-        for place, new in enumerate(record.questions, start):
-            if (old := places.get(new.key[:parts])) is not None:
-                change = change_of(asked[old], new, record.protocol)
-                moved = change if change in ("worse", "better") else "same"
-                if moved == "same" and shown(asked[old]) != shown(new):
-                    moved = "other"
-                questions[place] |= {"old": old, "c": moved}
-        start += len(record.questions)
+        for pair in twins(records[0], record):
+            moved = "other" if pair.change in (None, "same") and pair.old.state != pair.new.state else pair.change
+            questions[places[id(pair.new)]] |= {"old": places[id(pair.old)], "c": moved or "same"}
 
 
 def _stores(index: int, record: Loaded, texts: dict[str, int]) -> Iterator[dict[str, Any]]:
@@ -121,7 +128,7 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
         "store": question.store,
         "name": question.question,
         "listing": question.listing,
-        "h": question.held,
+        "m": question.counts_as_held,
         "ref": "beyond"
         if question.beyond_verbatim
         else "better"
@@ -130,7 +137,7 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
         if question.at_ceiling
         else "",
         "k": question.k,
-        "v": question.verdict,
+        "v": question.state,
         "unsure": is_unsure(question),
         "q": kept(question.text),
         "gold": list(question.gold),
@@ -154,7 +161,7 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
     found["facts"] = [
         {
             "id": fact.id,
-            "v": fact.verdict,
+            "v": fact.state,
             "entries": sorted({*fact.storage.entries, *fact.summary.entries}),
             "text": kept(fact.text) if fact.text != fact.source else None,
             "source": kept(fact.source),

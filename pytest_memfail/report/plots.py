@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, VACUOUS
+from pytest_memfail.core import in_words
 from pytest_memfail.records import Rate
 from pytest_memfail.report.compare import at_k, rows_by_k
-from pytest_memfail.results import HELD, Loaded, Row, SideBySide, Summary, Tally, labels, side_by_side
+from pytest_memfail.results import Loaded, Row, SideBySide, Summary, Tally, labels, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS: Final = {
-    "held": "#1f8a70", CORRECT: "#1f8a70", VACUOUS: "#8cc9b9", "not_stored": "#b5402a", "summary_error": "#d98e04",
-    "not_retrieved": "#2f6db5", "wrongly_held": "#8a1c5a", "reasoning_error": "#9a4f96", UNGRADED: "#a8b0b8", ERROR: "#30363d",
+    "correct": "#1f8a70", "no_answer": "#5fb39b", "vacuous": "#b9dcd2", "not_stored": "#b5402a", "summary_error": "#d98e04",
+    "not_retrieved": "#2f6db5", "wrongly_held": "#8a1c5a", "reasoning_error": "#9a4f96", "ungraded": "#a8b0b8", "error": "#30363d",
 }  # fmt: skip
 """The colours of the page's light theme, in the order of the legend."""
 RECORDS: Final = ("#1d4f85", "#b05a00", "#4f7a12", "#8a3a80", "#7a6a00", "#1b6f6a")
@@ -32,16 +32,11 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 20, 14, 40
 # -- what is drawn -----------------------------------------------------------------------------------------------------
 
 
-def segments(tally: Tally, *, answered: bool) -> Iterator[tuple[str, str, int]]:
-    """Yield the colour, name and count of each part of a task's bar, in order; the counts add up to n."""
-    failures = [(name, name.replace("_", " "), tally.verdicts[name]) for name in FAILURES]
-    error = (ERROR, ERROR, tally.verdicts[ERROR])
-    if answered:
-        passed, left = [(CORRECT, CORRECT, tally.verdicts[CORRECT])], tally.verdicts[UNGRADED]
-    else:
-        passed = [("held", HELD, tally.held), (VACUOUS, "vacuous pass", tally.vacuous)]
-        left = tally.n - sum(count for _, _, count in (*passed, *failures, error))
-    yield from (part for part in (*passed, *failures, (UNGRADED, UNGRADED, left), error) if part[2])
+def segments(tally: Tally) -> Iterator[tuple[str, str, int]]:
+    """Yield the state, which is the name of its colour, its words and its count for each part of a task's bar; they add up to n."""
+    for state in COLOURS:
+        if tally.states[state]:
+            yield state, in_words(state), tally.states[state]
 
 
 def at_each_k(summary: Summary) -> Iterator[tuple[str, Tally]]:
@@ -68,20 +63,15 @@ def _against_tokens(found: SideBySide) -> list[tuple[float, Row]]:
 
 def colours(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
     """Return each colour that occurs in the bars, with its meaning."""
-    seen = {
-        colour: name
-        for summary in summaries
-        for tally in summary.tasks
-        for colour, name, _ in segments(tally, answered=summary.answered)
-    }
+    seen = {colour: name for summary in summaries for tally in summary.tasks for colour, name, _ in segments(tally)}
     return [(colour, seen[colour]) for colour in COLOURS if colour in seen]
 
 
-def bar(name: str, tally: Tally, *, answered: bool) -> dict[str, Any]:
+def bar(name: str, tally: Tally) -> dict[str, Any]:
     """Return a task's verdicts as one stacked bar."""
     x = 0.0
     parts = []
-    for colour, verdict, count in segments(tally, answered=answered):
+    for colour, verdict, count in segments(tally):
         width = BAR * count / tally.n
         parts.append({"x": x, "width": width, "colour": colour, "name": verdict, "count": count})
         x += width
@@ -202,28 +192,28 @@ def figure(suffix: str, records: Sequence[Loaded]) -> bytes:
     return content.getvalue()
 
 
-def _bars_of(records: Sequence[Loaded]) -> list[tuple[str, Tally, bool]]:
-    """Return each bar's name and figures, and whether answers were judged; those of a task are together, to be compared."""
-    bars: dict[str, list[tuple[str, Tally, bool]]] = {}
+def _bars_of(records: Sequence[Loaded]) -> list[tuple[str, Tally]]:
+    """Return each bar's name and figures; those of a task are together, to be compared."""
+    bars: dict[str, list[tuple[str, Tally]]] = {}
     for name, record in zip(labels(records), records, strict=True):
         summary = record.summary()
         for title, tally in at_each_k(summary):
             if tally.name != summary.total.name:
                 tick = f"{title}: {name}" if len(records) > 1 else title
-                bars.setdefault(tally.name, []).append((tick, tally, summary.answered))
+                bars.setdefault(tally.name, []).append((tick, tally))
     return [bar for of_task in bars.values() for bar in of_task]
 
 
-def _draw_bars(panel: Axes, bars: Sequence[tuple[str, Tally, bool]]) -> None:
+def _draw_bars(panel: Axes, bars: Sequence[tuple[str, Tally]]) -> None:
     shown: set[str] = set()
-    for at, (_, tally, answered) in enumerate(bars):
+    for at, (_, tally) in enumerate(bars):
         left = 0.0
-        for colour, label, count in segments(tally, answered=answered):
+        for colour, label, count in segments(tally):
             share = 100 * count / tally.n
             panel.barh(at, share, left=left, color=COLOURS[colour], label=None if label in shown else label)
             shown.add(label)
             left += share
-    panel.set_yticks(range(len(bars)), [tick for tick, _, _ in bars])
+    panel.set_yticks(range(len(bars)), [tick for tick, _ in bars])
     panel.invert_yaxis()
     panel.set_xlim(0, 100)
     panel.set_xlabel("% of questions")

@@ -15,7 +15,18 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field
 from pytest_memfail._version import __version__
 from pytest_memfail.core import Score
 from pytest_memfail.records import Clue, Flip, Paired
-from pytest_memfail.results import Flips, Loaded, Shift, StoreFigures, Summary, Tally, labels, side_by_side
+from pytest_memfail.results import (
+    Flips,
+    Loaded,
+    Moved,
+    Shift,
+    StoreFigures,
+    Summary,
+    Tally,
+    TaskMean,
+    labels,
+    side_by_side,
+)
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
 """The published schema; a test compares it with the models below."""
@@ -46,9 +57,9 @@ class TaskModel(_Model):
     task: str = Field(validation_alias="name")
     n: int = Field(ge=0)
     """all questions"""
-    verdicts: dict[str, int]
-    vacuous: int = Field(ge=0)
-    """correct answers whose facts were not there to be misused"""
+    states: dict[str, int]
+    """questions by how they ended; they add up to n: `correct`, the failures, `vacuous` (passed only because there was nothing
+    to misuse), `no_answer` (every memory stage passed, and no model answered), `ungraded`, `error`"""
     success: RateModel
     """by the measure of the record"""
     memory_held: RateModel
@@ -70,7 +81,7 @@ class TaskModel(_Model):
     cut_entries: int = Field(ge=0)
     """entries that were returned beyond k and cut"""
     facts: dict[str, dict[str, int]]
-    """verdicts per expected fact, by stratum"""
+    """expected facts by stratum and state; `held` is a fact that passed every memory stage"""
     compared: int = Field(ge=0)
     """questions whose memory stages were decided both here and for the reference"""
     beyond_verbatim: int = Field(ge=0, validation_alias="beyond")
@@ -79,6 +90,13 @@ class TaskModel(_Model):
     """of the compared: held here and lost by the reference"""
     unsteady: RateModel | None
     """questions whose verdicts differed between repeats; null if none was asked more than once"""
+
+
+class TaskMeanModel(_Model):
+    """A rate as the plain mean over tasks, in which a task counts the same however many questions it has."""
+
+    tasks: int = Field(ge=2)
+    value: float = Field(ge=0, le=1)
 
 
 class CheckModel(_Model):
@@ -174,6 +192,10 @@ class RecordModel(_Model):
     """null if the run was not compared with one"""
     tasks: tuple[TaskModel, ...]
     total: TaskModel
+    task_mean: TaskMeanModel | None
+    """success as the mean over tasks (or their parts); null for fewer than two"""
+    task_mean_held: TaskMeanModel | None
+    """memory held as the mean over tasks"""
     suites: tuple[SuiteModel, ...]
     """of suites with measures of their own"""
     stores: tuple[StoreFigures, ...]
@@ -202,6 +224,8 @@ class SummaryModel(_Model):
     records: tuple[RecordModel, ...] = Field(min_length=1)
     paired: tuple[Flips, ...]
     measures_paired: tuple[Shift, ...]
+    moved: tuple[Moved, ...]
+    """what got worse and better in each further record"""
     by_k: tuple[KModel, ...]
     notes: tuple[str, ...]
 
@@ -252,6 +276,8 @@ def _record(record: Loaded, label: str) -> _With:
         haystack=header.haystack or ("full" if header.limit is None else "sample"),
         tasks=[_task(tally, summary) for tally in summary.tasks],
         total=_task(summary.total, summary),
+        task_mean=summary.task_mean(),
+        task_mean_held=TaskMean.of(tally.memory_held for tally in summary.tasks),
     )
 
 

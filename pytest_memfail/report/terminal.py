@@ -175,7 +175,7 @@ def most_lost(results: Summary, failures: Collection[Failed]) -> str:
     """
     asked = counted(results.total.n, "question")
     if not failures:
-        return f"nothing lost: no failure among {asked}"
+        return f"nothing lost among {asked}"
     rank, group, lost = _leading(failures)
     verdict, task = group[0].verdict, group[0].task
     if rank == CEILING:

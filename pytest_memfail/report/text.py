@@ -9,16 +9,19 @@ from typing import Any, Final
 
 from pytest_memfail.core import (
     CORRECT,
-    ERROR,
+    FACT_HELD,
     FAILURES,
+    GRADED,
     MEANINGS,
+    MEMORY_FAILURES,
+    NO_ANSWER,
     NOT_RETRIEVED,
     REASONING_ERROR,
     STAGES,
+    STATES,
     SUMMARY_ERROR,
     UNGRADED,
     UNSURE,
-    VACUOUS,
     WRONGLY_HELD,
     FactVerdict,
     Kept,
@@ -41,8 +44,10 @@ SHORT_LINES: Final = 12
 """Lines of a failure at the end of a run; with `-v` it has up to `MAX_LINES`."""
 CUTS: Final = ((2, 2, 3), (1, 2, 3), (1, 1, 2), (1, 1, 1))
 """How a failure is cut until it fits: failed facts, lines of question and expected answer, lines of each other field."""
-NO_ANSWER: Final = "no_answer"
-"""The name of the column of ungraded questions if no model answered."""
+SKIPPED: Final = " (pytest says skipped)"
+"""How pytest counts questions that were left open, said once below the table."""
+RATE_HEAD: Final = (f"{'':>4} {{:<15}}{'':>5}", f"{'n':>4} {'[95 % interval]':<15}{'of':>5}")
+"""The head of the columns before the counts; the name of the rate goes into the first line."""
 INGESTION: Final = ("memory", "assistant")
 """The stages of model calls that fill a store."""
 INFERENCE: Final = ("memory search", "test_taker")
@@ -279,8 +284,8 @@ def abstention(results: Summary) -> list[str]:
 
 
 def occurring(tally: Tally) -> list[str]:
-    """Return the verdicts that occur with their counts, which add up to n."""
-    return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
+    """Return the states that occur; their counts add up to n."""
+    return [state for state in STATES if tally.states[state]]
 
 
 def steadiness(tally: Tally) -> str:
@@ -294,50 +299,75 @@ def steadiness(tally: Tally) -> str:
 
 
 def verdict_table(results: Summary) -> Iterator[str]:
-    """Yield a row per task, or per task and k if there are several k, with the count of each verdict.
+    """Yield a row per task, or per task and k if there are several k, with its rate and the number of questions in each state.
 
-    Without judged answers no question is correct: a pass is vacuous, and an ungraded question was not answered.
+    The rate stands beside its own n: it leaves out questions that the counts include. Under the total stands the mean over
+    tasks. Without room for all states, those that are neither right nor wrong have a table of their own.
     """
-    total = results.total
-    columns = [
-        v for v in FAILURES if total.verdicts[v] or (v != WRONGLY_HELD and (v != REASONING_ERROR or results.answered))
-    ]
-    if results.answered or results.total.verdicts[CORRECT] > results.total.vacuous:
-        columns = [CORRECT, *columns]
-    elif results.total.vacuous:
-        columns.append(VACUOUS)
-    left_open = total.decided + total.vacuous + total.verdicts[ERROR] < total.n
-    ungraded = UNGRADED if results.answered or results.replied or left_open else NO_ANSWER
-    columns += [name for name, v in ((ungraded, UNGRADED), (ERROR, ERROR)) if total.verdicts[v]]
-    upper = f"{'':>4} {results.measure + ' %':<15}"
-    wide = _name_width(results)
-    lower = f"{'task':<{wide}}{'n':>4} {'[95 % interval]':<15}"
-    for verdict in columns:
-        first, _, second = verdict.rpartition("_")
-        width = _width(verdict)
-        upper += f"{first:>{width}}"
-        lower += f"{second:>{width}}"
+    wide, columns = _name_width(results), _columns(results)
+    least = len(columns)
+    if sum(map(_width, columns)) > WIDTH - wide - len(RATE_HEAD[1]):
+        least = sum(state in GRADED for state in columns)
     for number, block in enumerate(results.tables):
         if number:
             yield ""
-        yield f"{block.suite if len(results.tables) > 1 else '':<{wide}}{upper}".rstrip()
-        yield lower
+        head = _heads(RATE_HEAD, columns[:least])
+        yield f"{block.suite if len(results.tables) > 1 else '':<{wide}}{head[0].format(results.measure + ' %')}".rstrip()
+        yield f"{'task':<{wide}}{head[1]}"
         for name, tally in _rows_of(block, results):
             if tally is None:
                 yield name
                 continue
-            counts = {**tally.verdicts, VACUOUS: tally.vacuous, NO_ANSWER: tally.verdicts[UNGRADED]}
-            cells = "".join(f"{counts[v]:>{_width(v)}}" for v in columns)
-            yield f"{name:<{wide}}{tally.n:>4} {_percent(results.success(tally)):<15}{cells}"
+            rate = results.success(tally)
+            yield f"{name:<{wide}}{tally.n:>4} {_percent(rate):<15}{rate.n:>5}{_counts(tally, columns[:least])}"
+        for name, mean in task_means(block, results):
+            yield f"{name:<{wide}}{'':>4} {100 * mean:5.1f}"
         for suite in results.suites:
             if suite.name == block.suite:
                 yield from suite_lines(suite, several_k=bool(results.by_k))
+        if rest := columns[least:]:
+            yield ""
+            yield from (
+                f"{name:<{wide}}{text}" for name, text in zip(("", "task"), _heads(("", ""), rest), strict=True)
+            )
+            yield from (
+                f"{name:<{wide}}{_counts(tally, rest)}" if tally else name for name, tally in _rows_of(block, results)
+            )
     if NO_ANSWER in columns:
-        yield "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
-    elif UNGRADED in columns and results.replied and not results.answered:
-        yield "ungraded: nothing found lost, and the judge does not grade the answers (--memfail-judge=MODEL does)"
-    elif UNGRADED in columns and not results.answered:
-        yield "ungraded: no loss found, or not decidable without a model (--memfail-model, --memfail-judge)"
+        yield f"no answer{SKIPPED}: every memory stage passed, no model answered (--memfail-model=NAME)"
+    if UNGRADED in columns and results.replied and not results.answered:
+        yield f"ungraded{SKIPPED}: the judge does not grade the answers (--memfail-judge=MODEL does)"
+    elif UNGRADED in columns:
+        yield f"ungraded{SKIPPED}: no judge decided a stage{'' if results.answered else ' (--memfail-judge=MODEL does)'}"
+
+
+def _columns(results: Summary) -> list[str]:
+    """Return the states that have a column: those that occur, and the failures that were looked for if there is room."""
+    occur: list[str] = occurring(results.total)
+    looked_for = {*MEMORY_FAILURES} - {WRONGLY_HELD} | {*((CORRECT, REASONING_ERROR) if results.answered else ())}
+    columns: list[str] = [state for state in STATES if state in occur or state in looked_for]
+    room = WIDTH - _name_width(results) - len(RATE_HEAD[1])
+    return columns if sum(map(_width, columns)) <= room else occur
+
+
+def _heads(first: tuple[str, str], columns: Sequence[str]) -> tuple[str, str]:
+    """Return the two lines of a table's head, whose first columns are given."""
+    words = [(*state.rpartition("_")[::2], _width(state)) for state in columns]
+    upper, lower = ("".join(f"{word[i]:>{word[2]}}" for word in words) for i in (0, 1))
+    return first[0] + upper, first[1] + lower
+
+
+def _counts(tally: Tally, columns: Sequence[str]) -> str:
+    return "".join(f"{tally.states[state]:>{_width(state)}}" for state in columns)
+
+
+def task_means(block: Block, results: Summary) -> Iterator[tuple[str, float]]:
+    """Yield the name and value of the mean over the tasks of a suite, at each k if there are several."""
+    at_k = [(f"  k={k}", tallies) for k, tallies in results.by_k.items()]
+    for name, tallies in at_k or [("", {tally.name: tally for tally in block.tasks})]:
+        of = [tallies[tally.name] for tally in block.tasks if tally.name in tallies]
+        if (mean := results.task_mean(of)) is not None:
+            yield f"mean of {mean.tasks} tasks{name}", mean.value
 
 
 def _name_width(results: Summary) -> int:
@@ -413,7 +443,7 @@ def _percent(rate: Rate) -> str:
 
 def _facts(tally: Tally) -> Iterator[str]:
     for stratum, verdicts in tally.facts.items():
-        counts = ", ".join(f"{verdicts[v]} {v}" for v in (CORRECT, *FAILURES, UNGRADED) if verdicts.get(v))
+        counts = ", ".join(f"{verdicts[v]} {v}" for v in (FACT_HELD, *FAILURES, UNGRADED) if verdicts.get(v))
         yield f"facts of {tally.name}, {stratum}: {counts}"
 
 

@@ -1,12 +1,13 @@
 from .compare import (
     Flips as Flips,
+    Moved as Moved,
     Row as Row,
     Shift as Shift,
     SideBySide as SideBySide,
     change_of as change_of,
     compare as compare,
-    shown as shown,
     side_by_side as side_by_side,
+    twins as twins,
 )
 from .expressions import (
     ANCHOR_DEFAULT as ANCHOR_DEFAULT,
@@ -57,6 +58,7 @@ from .summary import (
     StoreFigures as StoreFigures,
     Summary as Summary,
     Tally as Tally,
+    TaskMean as TaskMean,
     is_unsure as is_unsure,
     success as success,
     suite_records as suite_records,

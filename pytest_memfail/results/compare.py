@@ -14,10 +14,9 @@ from pytest_memfail.core import (
     CORRECT,
     ERROR,
     FAILURES,
+    LEFT_OPEN,
     MEMORY_FAILURES,
     REASONING_ERROR,
-    UNGRADED,
-    VACUOUS,
     WRONGLY_HELD,
     Comparable,
     Key,
@@ -55,7 +54,7 @@ def change_of(old: Comparable, new: Comparable, protocol: str) -> str | None:
             return None
         if not (entry.failed or entry.held):
             return None
-        if entry.verdict == UNGRADED and other.verdict == REASONING_ERROR:
+        if entry.verdict in LEFT_OPEN and other.verdict == REASONING_ERROR:
             return None
     if old.failed == new.failed:
         return "same"
@@ -82,12 +81,12 @@ def compare(
             Flip(
                 pair.new.id,
                 pair.new.group,
-                shown(pair.old),
-                shown(pair.new),
+                pair.old.state,
+                pair.new.state,
                 pair.change if pair.change in ("worse", "better") else "other",
             )
             for pair in pairs
-            if shown(pair.old) != shown(pair.new)
+            if pair.old.state != pair.new.state
         ),
         added=len(new),
         added_failing=sum(outcome.failed for outcome in new),
@@ -101,20 +100,6 @@ def compare(
             for name, found in {TOTAL: counted, **by_task}.items()
         },
     )
-
-
-def shown(entry: Comparable) -> str:
-    """Return the verdict as shown in a list of flips.
-
-    >>> from pytest_memfail.records import Entry
-    >>> shown(Entry("i", "t", "s", "q", 5, "correct", None, True))
-    'vacuous'
-    """
-    if entry.vacuous:
-        return VACUOUS
-    if entry.verdict == UNGRADED and entry.memory_held:
-        return "memory held"
-    return entry.verdict
 
 
 def _paired(name: str, counted: Sequence[Pair], *, one_sided: bool = True) -> Paired:
@@ -206,6 +191,29 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """The questions that failed in only one of the first record and another."""
+
+    record: int
+    n: int
+    """Questions that both decided."""
+    p: float
+    """As in `Flips`."""
+    flips: tuple[Flip, ...]
+    """The questions that got worse, then those that got better."""
+
+    @property
+    def worse(self) -> tuple[Flip, ...]:
+        """Return the questions that failed only in the other record."""
+        return tuple(flip for flip in self.flips if flip.change == "worse")
+
+    @property
+    def better(self) -> tuple[Flip, ...]:
+        """Return the questions that failed only in the first record."""
+        return tuple(flip for flip in self.flips if flip.change == "better")
+
+
+@dataclass(frozen=True, slots=True)
 class SideBySide:
     """The comparison of several records."""
 
@@ -216,6 +224,8 @@ class SideBySide:
     flips: tuple[Flips, ...]
     notes: tuple[str, ...]
     """Differences between the runs that may explain different rates."""
+    moved: tuple[Moved, ...] = ()
+    """What got worse and better in each further record."""
     suites: tuple[tuple[int, SuiteRecord], ...] = ()
     """The results of the suites' own measures, each with the index of its record."""
     shifts: tuple[Shift, ...] = ()
@@ -262,9 +272,33 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
             for flips in _flips(name, ks.get(name) or (None,), i, records, answered)
         ),
         notes=tuple(_notes(records)),
+        moved=tuple(_moved(i, records[0], records[i]) for i in range(1, len(records))),
         suites=tuple((i, suite) for i, summary in enumerate(summaries) for suite in summary.suites),
         shifts=tuple(shift for i in range(1, len(records)) for shift in _shifts(i, records[0], records[i])),
     )
+
+
+def twins(first: Loaded, other: Loaded) -> list[Pair]:
+    """Return the questions that two records asked, with how their outcomes changed, in the order of the other record.
+
+    With one k each, questions are paired across k: k itself is then compared.
+    """
+    parts = 3 if len(first.ks) == len(other.ks) == 1 else 4
+    before = {question.key[:parts]: question for question in first.questions}
+    pairs = ((old, new) for new in other.questions if (old := before.get(new.key[:parts])) is not None)
+    return [Pair(old, new, change_of(old, new, other.protocol)) for old, new in pairs]
+
+
+def _moved(record: int, first: Loaded, other: Loaded) -> Moved:
+    pairs = [pair for pair in twins(first, other) if pair.change is not None]
+    paired = _paired(TOTAL, pairs, one_sided=False)
+    flips = [
+        Flip(pair.new.id, pair.new.group, pair.old.state, pair.new.state, change)
+        for change in ("worse", "better")
+        for pair in pairs
+        if pair.change == change
+    ]
+    return Moved(record, paired.n, paired.p, tuple(flips))
 
 
 def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> bool | None:
@@ -272,14 +306,14 @@ def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> boo
     if question.verdict == ERROR:
         return None
     if not answered:
-        return None if question.must_not_use or question.is_estimated else question.memory_held
-    if question.verdict == UNGRADED or (question.vacuous and protocol != "paper"):
+        return question.counts_as_held
+    if question.verdict in LEFT_OPEN or (question.vacuous and protocol != "paper"):
         return None
     return question.verdict == CORRECT
 
 
 def _occurs(verdict: str, summaries: Sequence[Summary]) -> bool:
-    return any(summary.total.verdicts[verdict] for summary in summaries)
+    return any(summary.total.states[verdict] for summary in summaries)
 
 
 def _row(
@@ -294,7 +328,7 @@ def _row(
         k,
         record,
         rate,
-        {name: wilson(tally.verdicts[name], n) for name in failures},
+        {name: wilson(tally.states[name], n) for name in failures},
         None if not memories or None in tokens else sum(t for t in tokens if t is not None) / memories,
         tally.abstention if answered and tally.abstention.n else None,
         summary.approximate is not None,

@@ -176,5 +176,5 @@ def measured(tally: Tally, measure: str, summary: Summary) -> Rate:
     if measure == FACTS_HELD:
         return tally.facts_held
     if not summary.answered:
-        return wilson(tally.verdicts[measure], tally.decided)
+        return wilson(tally.states[measure], tally.decided)
     return tally.share(measure, with_vacuous=summary.protocol == "paper")

@@ -11,12 +11,14 @@ from typing import Any, Final
 from pytest_memfail.core import (
     CORRECT,
     ERROR,
+    FACT_HELD,
     GRADED,
     MEMORY_FAILURES,
+    STATES,
     UNGRADED,
     UNREAD,
     UNSURE,
-    VERDICTS,
+    VACUOUS,
     Doubt,
     Measure,
     QuestionRecord,
@@ -48,11 +50,11 @@ MOST_OF_THE_STORE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The verdicts of a task, or of all."""
+    """How the questions of a task, or of all, ended."""
 
     name: str
-    verdicts: Mapping[str, int]
-    vacuous: int
+    states: Mapping[str, int]
+    """Questions by state; they add up to n."""
     held: int
     """Questions whose facts were all stored, faithful and retrieved; those that must not use them are left out."""
     tested: int
@@ -63,7 +65,7 @@ class Tally:
     a memory that loses more would be tested by fewer of them.
     """
     facts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Verdicts per expected fact, by stratum (N, hops); only for tasks with several facts."""
+    """Expected facts by stratum (N, hops) and state, `held` instead of correct; only for tasks with several facts."""
     decided: int = 0
     """Questions whose memory stages were decided, including those that must not use their facts."""
     facts_held: Rate = NOTHING
@@ -96,12 +98,17 @@ class Tally:
     @property
     def n(self) -> int:
         """All questions."""
-        return sum(self.verdicts.values())
+        return sum(self.states.values())
+
+    @property
+    def vacuous(self) -> int:
+        """Questions that passed only because there was nothing to misuse."""
+        return self.states[VACUOUS]
 
     @property
     def graded(self) -> int:
-        """Questions with a verdict that counts."""
-        return sum(self.verdicts[name] for name in GRADED)
+        """Questions that are right or wrong, vacuous passes included."""
+        return self.vacuous + sum(self.states[name] for name in GRADED)
 
     @property
     def flip_rate(self) -> Rate:
@@ -115,13 +122,27 @@ class Tally:
 
     def share(self, verdict: str, *, with_vacuous: bool) -> Rate:
         """Return the share of graded questions with a verdict, with vacuous passes as the paper counts or without them."""
-        left_out = 0 if with_vacuous else self.vacuous
-        return wilson(self.verdicts[verdict] - (left_out if verdict == CORRECT else 0), self.graded - left_out)
+        more = self.vacuous if with_vacuous and verdict == CORRECT else 0
+        return wilson(self.states[verdict] + more, self.graded - (0 if with_vacuous else self.vacuous))
 
 
 def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
     """Return the rate that a run is judged by."""
     return tally.share(CORRECT, with_vacuous=protocol == "paper") if answered else tally.memory_held
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMean:
+    """A rate as the plain mean over tasks, in which a task counts the same however many questions it has."""
+
+    tasks: int
+    value: float
+
+    @classmethod
+    def of(cls, rates: Iterable[Rate]) -> TaskMean | None:
+        """Return the mean of the rates that have a value; None for fewer than two."""
+        values = [rate.value for rate in rates if rate.value is not None]
+        return cls(len(values), stats.fmean(values)) if len(values) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +224,10 @@ class Summary:
         """Return the rate of that measure for one of the tallies."""
         return success(tally, answered=self.answered, protocol=self.protocol)
 
+    def task_mean(self, tallies: Iterable[Tally] | None = None) -> TaskMean | None:
+        """Return the mean of that measure over the tasks or parts given, by default all; None for fewer than two."""
+        return TaskMean.of(map(self.success, self.tasks if tallies is None else tallies))
+
     def tally(self, name: str) -> Tally | None:
         """Return the tally of a task, of a part (`task.part`), of a suite with parts, or of all; None if nothing of it was asked."""
         known = {TOTAL: self.total, **{block.suite: block.total for block in self.tables}}
@@ -217,7 +242,7 @@ class Summary:
     @property
     def _too_many_errors(self) -> str | None:
         total = self.total
-        errors = total.verdicts[ERROR]
+        errors = total.states[ERROR]
         if total.n == 0:
             return None
         if self.stopped is not None:
@@ -471,8 +496,8 @@ def is_unsure(question: QuestionRecord) -> bool:
 
 
 def _counted_facts(question: QuestionRecord) -> list[str]:
-    """Return the verdicts of a question's expected facts, without those that passed vacuously."""
-    return [fact.verdict for fact in question.facts if not fact.retrieval.vacuous and not fact.is_distractor]
+    """Return the states of a question's expected facts, without those that passed vacuously."""
+    return [fact.state for fact in question.facts if not fact.retrieval.vacuous and not fact.is_distractor]
 
 
 def _duplicate_share(questions: Sequence[QuestionRecord]) -> float | None:
@@ -481,13 +506,14 @@ def _duplicate_share(questions: Sequence[QuestionRecord]) -> float | None:
 
 
 def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
-    verdicts = Counter(dict.fromkeys(VERDICTS, 0))
-    verdicts.update(q.verdict for q in questions)
+    states = Counter(dict.fromkeys(STATES, 0))
+    states.update(q.state for q in questions)
     facts: dict[str, Counter[str]] = {}
     for q in questions:
         if len(counted := _counted_facts(q)) > 1:
             facts.setdefault(q.stratum, Counter()).update(counted)
     direct = [q for q in questions if not q.must_not_use and not q.is_estimated]
+    held = [q.counts_as_held for q in questions]
     misleading = [q.verdict for q in questions if q.must_not_use and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
     shares = [
@@ -497,10 +523,9 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     ]
     return Tally(
         name,
-        verdicts,
-        vacuous=sum(q.vacuous for q in questions),
-        held=sum(q.memory_held is True for q in direct),
-        tested=sum(q.memory_held is not None for q in direct),
+        states,
+        held=held.count(True),
+        tested=len(held) - held.count(None),
         decided=sum(q.memory_held is not None for q in questions),
         facts_held=_facts_held(direct),
         misleading=sum(q.must_not_use for q in questions),
@@ -526,6 +551,6 @@ def _facts_held(questions: Iterable[QuestionRecord]) -> Rate:
     rows: dict[tuple[str, ...], list[int]] = {}
     for q in questions:
         counts, facts = rows.setdefault(q.cluster_key, [0, 0]), _counted_facts(q)
-        counts[0] += facts.count(CORRECT)
-        counts[1] += sum(verdict in (CORRECT, *MEMORY_FAILURES) for verdict in facts)
+        counts[0] += facts.count(FACT_HELD)
+        counts[1] += sum(verdict in (FACT_HELD, *MEMORY_FAILURES) for verdict in facts)
     return clustered((held, n) for held, n in rows.values())

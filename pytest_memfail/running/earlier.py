@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from pytest_memfail.core import QuestionRecord, UsageError
+from pytest_memfail.core import VACUOUS, QuestionRecord, UsageError
 from pytest_memfail.records import StoreRecord, is_whole_record, kept_runs, latest_verdicts, read_kept, resumable
 from pytest_memfail.running.plan import Run
 from pytest_memfail.running.record import record_header
@@ -53,8 +53,8 @@ def latest_recorded(run: Run) -> Mapping[str, str]:
 
 
 def known_verdicts(run: Run) -> dict[str, str]:
-    """Return the verdicts for the markers by node id: from the kept runs, or else from the baseline; may be empty."""
+    """Return the states for the markers by node id: from the kept runs, or else from the baseline; may be empty."""
     latest = latest_recorded(run)
     items = (asked.node_id for asked in run.selected()) if latest else ()
     recorded = {node_id: latest[node_id] for node_id in items if node_id in latest}
-    return {node_id: known[0] for node_id, known in run.known.items()} | recorded
+    return {node_id: VACUOUS if known[2] else known[0] for node_id, known in run.known.items()} | recorded

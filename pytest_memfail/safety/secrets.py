@@ -34,8 +34,8 @@ MOST_READ: Final = 50_000
 NO_SECRETS: Final = frozenset(
     "none null true false test dummy ollama lm-studio not-needed no-key sk-no-key-required empty default changeme unused "
     "example placeholder key token secret password passed failed not_reached header question store footer baseline verdict "
-    "record rules ours paper correct summary_error not_stored not_retrieved reasoning_error wrongly_held ungraded error storage "
-    "summary retrieval answer".split()
+    "record rules ours paper correct summary_error not_stored not_retrieved reasoning_error wrongly_held no_answer "
+    "ungraded vacuous error storage summary retrieval answer".split()
 )
 """Dummy keys, and words that records consist of."""
 NOT_OF_ENVIRONMENT: Final = frozenset({"PWD", "OLDPWD", "PYTEST_CURRENT_TEST"})

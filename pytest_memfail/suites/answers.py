@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, QuestionRecord, Score
+from pytest_memfail.core import CORRECT, ERROR, LEFT_OPEN, MEMORY_FAILURES, QuestionRecord, Score
 
 NO_ANSWER: Final = "needs a model that answers"
 NO_JUDGE: Final = "needs models that answer and judge"
@@ -20,7 +20,7 @@ def is_right(question: QuestionRecord) -> bool | None:
         return question.credited
     if question.answer.outcome in ("passed", "failed"):
         return question.answer.outcome == "passed"
-    settled = {CORRECT: True, UNGRADED: None}
+    settled = {CORRECT: True, **dict.fromkeys(LEFT_OPEN)}
     return settled.get(question.verdict, None if question.verdict in MEMORY_FAILURES else False)
 
 

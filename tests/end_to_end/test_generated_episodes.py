@@ -31,7 +31,7 @@ def test_generated_episodes_run(run_pytest: Callable[..., Any], episodes: Path, 
     verdicts = Counter(ran.verdicts.values())
     assert sum(verdicts.values()) == 156
     if system == "full-context":
-        assert set(verdicts) == {"ungraded"}, verdicts
+        assert set(verdicts) == {"no_answer"}, verdicts
     else:
         # what follows from a change is found worse than what is only asked for
         lost = Counter(q["part"] for q in ran.questions.values() if q["verdict"] == "not_retrieved")

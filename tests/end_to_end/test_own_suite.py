@@ -19,11 +19,12 @@ from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_suite"
 SUITE = "--memfail-suite=receipts"
 TABLE = """\
-                           memory held %      not summary       not     no
-task                     n [95 % interval] stored   error retrieved answer
-receipts.first           3 100.0 [44, 100]      0       0         0      3
-receipts.corrected       3 100.0 [44, 100]      0       0         0      3
-all                      6 100.0 [61, 100]      0       0         0      6
+                           memory held %           not summary       not     no
+task                     n [95 % interval]   of stored   error retrieved answer
+receipts.first           3 100.0 [44, 100]    3      0       0         0      3
+receipts.corrected       3 100.0 [44, 100]    3      0       0         0      3
+all                      6 100.0 [61, 100]    6      0       0         0      6
+mean of 2 tasks            100.0
 corrections held 1.00
 """
 FIRST = """

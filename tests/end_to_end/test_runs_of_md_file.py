@@ -46,7 +46,7 @@ def test_its_calls_are_counted_and_a_recorded_run_replays_without_an_endpoint(ru
     again = run_pytest(*given, "--memfail-cache=only")
     assert (spent(again)["calls"], spent(again)["cache_hits"]) == (0, calls)
     assert again.verdicts == first.verdicts
-    assert set(first.counts()) <= {"correct", "not_retrieved", "ungraded"}  # the rule keeps every message
+    assert set(first.counts()) <= {"correct", "not_retrieved", "no_answer"}  # the rule keeps every message
 
 
 def test_a_budget_holds_it_too(run_pytest: Run) -> None:

@@ -301,20 +301,22 @@ EVERY = {
     "summary_error": "ce-2",
     "not_retrieved": "lh-1",
     "reasoning_error": "lh-2",
-    "ungraded": "co-1",
+    "no_answer": "co-1",
+    "vacuous": "pe-1-q2",
     "error": "co-2",
 }
 
 
 def test_every_verdict_is_a_marker(project: Project) -> None:
-    project.script(**{i.replace("-", "_"): "raise" if verdict == "error" else verdict for verdict, i in EVERY.items()})
+    words = {"error": "raise", "no_answer": "ungraded", "vacuous": "not_stored"}
+    project.script(**{i.replace("-", "_"): words.get(state, state) for state, i in EVERY.items()})
     result = project.run("--collect-only", "-m", "summary_error or correct or error")
     result.stdout.fnmatch_lines(
         [
             "memfail: -m selects what each task is designed to provoke, and nothing as correct or error, as no verdict of*"
         ]
     )
-    assert not collected(project.run("--collect-only", "-q", "-m", "correct or error or ungraded"))
+    assert not collected(project.run("--collect-only", "-q", "-m", "correct or error or no_answer"))
     project.run()
     for verdict, name in EVERY.items():
         found = collected(project.run("--collect-only", "-q", "-m", verdict))
@@ -486,7 +488,7 @@ def test_junit(any_project: Project) -> None:
         for (folder, name), case in cases.items()
         if folder == "memfail.long_hop"
     }
-    verdicts = {"lh-1": "not_retrieved", "lh-2": "ungraded", "lh-3": "error", "lh-4": "correct"}
+    verdicts = {"lh-1": "not_retrieved", "lh-2": "no_answer", "lh-3": "error", "lh-4": "correct"}
     assert said == {
         name: {"memfail_task": "long_hop", "memfail_k": "5", "memfail_verdict": verdict}
         for name, verdict in verdicts.items()

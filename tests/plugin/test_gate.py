@@ -160,7 +160,7 @@ def test_a_fix_without_a_judged_answer_is_one(any_project: Project) -> None:
     result = any_project.run("memfail/long_hop", COMPARE)
     result.assert_outcomes(passed=2, skipped=1, xpassed=1)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["  memfail/long_hop::lh-1 not_retrieved -> memory held"])
+    result.stdout.fnmatch_lines(["  memfail/long_hop::lh-1 not_retrieved -> no_answer"])
 
 
 def test_lf_reruns_regressions_only(project: Project) -> None:

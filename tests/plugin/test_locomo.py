@@ -96,7 +96,7 @@ def test_a_verbatim_store_is_judged_exactly_without_a_model(locomo: LoCoMo) -> N
     asked = locomo.questions()
     assert Counter(line["part"] for line in asked) == SIZES
     verdicts = Counter(line["verdict"] for line in asked)
-    assert verdicts == {"not_retrieved": 11, "ungraded": 53}
+    assert verdicts == {"not_retrieved": 11, "no_answer": 53}
     scores = locomo.scores()
     assert scores.keys() == {"turns_shown", *(f"turns_shown_{part}" for part in ANSWERABLE)}
     assert scores["turns_shown_temporal"] == 1.0
@@ -118,7 +118,7 @@ def test_full_context_holds_every_turn_and_a_store_of_nothing_holds_none(locomo:
 def test_wrong_days_lose_the_date_of_temporal_questions_alone(locomo: LoCoMo, system: str, lost: int) -> None:
     locomo.project.file("conftest.py", STAMPED)
     locomo.run(system=system)
-    found = [line for line in locomo.questions() if line["verdict"] not in ("ungraded", "not_retrieved")]
+    found = [line for line in locomo.questions() if line["verdict"] not in ("no_answer", "not_retrieved")]
     assert Counter((line["part"], line["verdict"], line["label"]) for line in found) == (
         {("temporal", "summary_error", "date_lost"): lost} if lost else {}
     )

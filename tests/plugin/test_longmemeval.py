@@ -83,13 +83,13 @@ def test_no_memory_holds_nothing(suite: LongMemEval) -> None:
     lines = suite.questions()
     assert {line["verdict"] for line in lines if line["facts"]} == {"not_stored"}
     # what was never said is no loss
-    assert Counter(line["verdict"] for line in lines if not line["facts"]) == {"ungraded": 8}
+    assert Counter(line["verdict"] for line in lines if not line["facts"]) == {"no_answer": 8}
     assert suite.scores()["recall_any"] == suite.scores()["ndcg_any_user"] == 0.0
 
 
 def test_bm25_misses_some(suite: LongMemEval) -> None:
     assert suite.run(system="bm25").ret == 1
-    assert Counter(line["verdict"] for line in suite.questions()).keys() == {"not_retrieved", "ungraded"}
+    assert Counter(line["verdict"] for line in suite.questions()).keys() == {"not_retrieved", "no_answer"}
     assert suite.scores()["recall_all"] < suite.scores()["recall_any"] < 1
     assert {line["k"] for line in suite.questions()} == {3}
 
@@ -103,7 +103,7 @@ def test_a_lost_date_is_named_on_temporal_questions_only(suite: LongMemEval, sys
     temporal = {line["question"] for line in lines if line["part"] == TEMPORAL}
     # "June 12th" and "in 2017, in August" say when it was without the day on which they were said
     assert lost == (set() if system == "right" else temporal - {"time_age"})
-    assert {line["verdict"] for line in lines if line["question"] not in lost} == {"ungraded"}
+    assert {line["verdict"] for line in lines if line["question"] not in lost} == {"no_answer"}
     assert {line["verdict"] for line in lines if line["question"] in lost} <= {"summary_error"}
     # the turns were shown all the same
     assert suite.scores()["recall_all"] == 1.0

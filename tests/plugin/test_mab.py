@@ -105,7 +105,7 @@ def test_bm25_shows_single_facts_and_loses_chains(mab: Mab, n: int | None) -> No
     assert mab.run(n=n).ret == 1
     assert {line["k"] for line in mab.questions()} == {10}
     assert mab.held() == {**PARTS, "mh_1k": 6, "longmemeval": 4}
-    assert {line["verdict"] for line in mab.questions()} == {"not_retrieved", "ungraded"}
+    assert {line["verdict"] for line in mab.questions()} == {"not_retrieved", "no_answer"}
 
 
 @pytest.mark.parametrize("system", ["no-memory", "forgetful"])

@@ -26,6 +26,7 @@ EVERY_VERDICT = {
     "lh_1": "not_retrieved",
     "lh_2": "reasoning_error",
     "co_1": "ungraded",
+    "co_3": "ungraded_storage",
     "co_2": "raise",
     "pe_1_q2": "not_stored",
 }
@@ -53,7 +54,7 @@ def letters(result: pytest.RunResult) -> Counter[str]:
     """The letters of the progress lines."""
     found: Counter[str] = Counter()
     for line in result.outlines:
-        match = re.fullmatch(r"(?:memfail/\w+ )?([.TSRAuvEFsxX]+)(?: +\[ *\d+%\])?", line)
+        match = re.fullmatch(r"(?:memfail/\w+ )?([.TSRAnuvEFsxX]+)(?: +\[ *\d+%\])?", line)
         if match:
             found.update(match[1])
     return found
@@ -64,8 +65,8 @@ def test_letters(any_project: Project) -> None:
     any_project.script(**EVERY_VERDICT)
     result = any_project.run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert letters(result) == {"T": 1, "S": 1, "R": 1, "A": 1, "u": 1, "E": 1, "v": 1, ".": 15}
-    counts = {"failed": 4, "errors": 1, "skipped": 1, "vacuous": 1, "passed": 15}
+    assert letters(result) == {"T": 1, "S": 1, "R": 1, "A": 1, "n": 1, "u": 1, "E": 1, "v": 1, ".": 14}
+    counts = {"failed": 4, "errors": 1, "skipped": 2, "vacuous": 1, "passed": 14}
     assert result.parseoutcomes() == counts
 
 
@@ -80,7 +81,8 @@ def test_words(any_project: Project) -> None:
         "coexisting_facts::ce-2": "SUMMARY_ERROR",
         "long_hop::lh-1": "NOT_RETRIEVED",
         "long_hop::lh-2": "REASONING_ERROR",
-        "conditional_facts_easy::co-1": "UNGRADED",
+        "conditional_facts_easy::co-1": "NO_ANSWER",
+        "conditional_facts_easy::co-3": "UNGRADED",
         "conditional_facts_easy::co-2": "ERROR",
         "persona_retrieval::pe-1-q2": "VACUOUS",
         "long_hop::lh-3": "PASSED",
@@ -96,7 +98,7 @@ def test_a_vacuous_pass_is_a_pass_to_all_but_the_counts(any_project: Project) ->
     result = any_project.run("memfail/persona_retrieval", "-rA", "--junitxml=out.xml")
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 4, "vacuous": 4}
-    assert "nothing lost: no failure among 8 questions" in result.outlines
+    assert "nothing lost among 8 questions" in result.outlines
     assert (
         "vacuous passes: 4 in persona_retrieval, left out of the rates (nothing was there to misuse)" in result.outlines
     )
@@ -227,18 +229,18 @@ def test_the_rerun_command_names_no_secret(project: Project) -> None:
     assert "sk-verysecret" not in record.read_text()
 
 
-def test_ungraded_is_one_line_a_task(any_project: Project) -> None:
+def test_what_no_model_answered_is_one_line_a_task(any_project: Project) -> None:
     names = [*CONDITIONAL, *LONG_HOP]
     any_project.script(**{name.replace("-", "_"): "ungraded" for name in names})
     result = any_project.run("memfail/conditional_facts_easy", "memfail/long_hop", "-rs")
     assert result.ret == 0  # the memory held
     result.assert_outcomes(skipped=8)
-    lines = [line for line in result.outlines if line.startswith(("SKIPPED", "UNGRADED"))]
+    lines = [line for line in result.outlines if line.startswith(("SKIPPED", "NO_ANSWER"))]
     assert len(lines) == 2
     for line, task in zip(sorted(lines), ("conditional_facts_easy", "long_hop"), strict=True):
         assert "[4]" in line
         assert f"memfail/{task}" in line
-        assert "ungraded: memory held; no test-taker" in line
+        assert "no answer: every memory stage passed, and no model answered (--memfail-model=NAME)" in line
 
 
 @pytest.mark.parametrize("stage", ["storage", "summary", "retrieval"])

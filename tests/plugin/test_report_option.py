@@ -124,7 +124,7 @@ def test_reports_are_made_from_what_the_run_holds(project: Project, monkeypatch:
     result = project.run("--memfail-report=x.json", "--memfail-report=x.html")
     result.stdout.fnmatch_lines(["memfail: report written: x.json", "memfail: report written: x.html"])
     total = json.loads((project.path / "x.json").read_text())["records"][0]["total"]
-    assert (total["n"], total["verdicts"]["not_retrieved"]) == (len(ALL), 1)
+    assert (total["n"], total["states"]["not_retrieved"]) == (len(ALL), 1)
     ids, stores = page_of(project.path / "x.html")
     assert (len(ids), len(stores)) == (len(ALL), len({name.rpartition("::")[0] for name in ids}))
 

@@ -81,7 +81,12 @@ def test_only_unfinished_questions_run(killed: Project) -> None:
     footer = killed.record("run.jsonl")[-1]
     assert (footer["exit_code"], footer["complete"]) == (1, True)
     result.stdout.fnmatch_lines([f"memfail: {len(before)} questions are taken from the record, not asked again"])
-    words = {"correct": "PASSED", "not_stored": "NOT_STORED", "ungraded": "UNGRADED", "summary_error": "SUMMARY_ERROR"}
+    words = {
+        "correct": "PASSED",
+        "not_stored": "NOT_STORED",
+        "no_answer": "NO_ANSWER",
+        "summary_error": "SUMMARY_ERROR",
+    }
     for node_id, line in before.items():
         shown = words.get(line["verdict"], line["verdict"].upper())
         (report,) = [text for text in result.outlines if node_id in text and shown in text and "(recorded)" in text][:1]

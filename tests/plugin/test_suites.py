@@ -181,7 +181,7 @@ def test_the_sample_has_every_part_and_bm25_loses_some(whole: dict[str, Line]) -
     counts = Counter(line["part"] for line in whole.values())
     assert set(counts) == set(PARTS)
     assert len({line["store"] for line in whole.values()}) == 8
-    assert {line["verdict"] for line in whole.values()} == {"not_retrieved", "ungraded"}
+    assert {line["verdict"] for line in whole.values()} == {"not_retrieved", "no_answer"}
     held = Counter(line["part"] for line in whole.values() if line["memory_held"])
     assert held["cascade"] < counts["cascade"] / 2
     assert held["before"] > counts["before"] / 2
@@ -193,7 +193,7 @@ def test_what_is_printed_of_it(whole_run: tuple[Path, int, str]) -> None:
     pytest.LineMatcher(output.splitlines()).fnmatch_lines(
         [
             "memfail: meme (our sample: 8 episodes; not the published rows: do not compare its figures with a paper's)",
-            "task  *n [[]95 % interval[]] stored   error retrieved answer",
+            "task  *n [[]95 % interval[]] *of stored   error retrieved answer",
             *[f"meme.{part} *" for part in PARTS],
             "all  *116 *",
             "encoded 100.0 %  maintained 100.0 %  retrieved *",
@@ -222,7 +222,7 @@ def test_an_after_question_alone(meme: Meme, whole: dict[str, Line], part: str, 
 def test_last_failed(meme: Meme, whole: dict[str, Line], n: int | None) -> None:
     meme.run(n=n)
     meme.run("--lf", n=n)
-    failed = {name: line for name, line in whole.items() if line["verdict"] != "ungraded"}
+    failed = {name: line for name, line in whole.items() if line["verdict"] != "no_answer"}
     assert meme.questions() == failed != {}
 
 
@@ -296,7 +296,7 @@ def test_a_part_of_it_is_regraded(meme: Meme, words: tuple[str, ...], capsys: py
 def test_full_context_holds_everything(meme: Meme) -> None:
     assert meme.run(FEW, system="full-context").ret == 0
     assert meme.not_held() == {}
-    assert {line["verdict"] for line in meme.questions().values()} == {"ungraded"}
+    assert {line["verdict"] for line in meme.questions().values()} == {"no_answer"}
 
 
 def test_gold_facts_hold_everything_with_few_tokens(meme: Meme) -> None:
@@ -433,7 +433,7 @@ def test_with_a_model_the_score_appears(meme: Meme, endpoint: LocalEndpoint) -> 
     result = meme.run(*ASK, system="full-context")
     result.stdout.re_match_lines(
         [
-            r"task +n \[95 % interval\] correct stored   error retrieved     error",
+            r"task +n \[95 % interval\] +of correct stored   error retrieved     error",
             r"encoded 100\.0 %  maintained 100\.0 %  retrieved 100\.0 %  answered \d+\.\d %$",
             r"score \(macro of 6\) 0\.\d\d \[0\.\d\d, 0\.\d\d\]  trivial passes, not credited \d+$",
             r"deletion: real \d+  trivial \d+  knew but failed \d+  never knew \d+$",

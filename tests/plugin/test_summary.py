@@ -20,7 +20,7 @@ def pytest_memfail_verdict(item, verdict):
     _note(item.config, f"verdict {item.name} {verdict.name}")
 
 def pytest_memfail_summary(config, summary):
-    _note(config, f"summary {summary.total.n} {summary.total.verdicts['not_stored']}")
+    _note(config, f"summary {summary.total.n} {summary.total.states['not_stored']}")
 """
 
 
@@ -68,11 +68,11 @@ def test_fits_100_columns(project: Project) -> None:
 def test_columns_only_where_needed(project: Project) -> None:
     result = project.run("memfail/long_hop")
     (_, header) = [line for line in result.outlines if line.startswith("task ")]
-    assert "ungraded" not in header
+    assert not {"answer", "ungraded"} & set(header.split())
     project.script(lh_1="ungraded", lh_2="raise")
     result = project.run("memfail/long_hop", "memfail/persona_retrieval")
     (_, header) = [line for line in result.outlines if line.startswith("task ")]
-    assert header.split()[-2:] == ["ungraded", "error"]
+    assert header.split()[-2:] == ["answer", "error"]
 
 
 def test_rates_are_over_graded_questions(any_project: Project) -> None:
@@ -138,7 +138,7 @@ def test_none_still_says_what_is_wrong(project: Project) -> None:
 
 
 def test_short_and_full(project: Project) -> None:
-    facts = "facts of long_hop, K=1: 8 correct"
+    facts = "facts of long_hop, K=1: 8 held"
     assert facts not in project.run("memfail/long_hop", "--memfail-summary=short").outlines
     assert facts in project.run("memfail/long_hop", "--memfail-summary=full").outlines
     assert facts in project.run("memfail/long_hop", "-v").outlines

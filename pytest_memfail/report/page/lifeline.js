@@ -86,11 +86,9 @@ function factView(question, fact, number) {
   return element("section", [element("h4", "Fact " + number + ": " + plain(fact.v)), lifeLine(question, fact), made], "fact");
 }
 
-// A question without a judged answer whose memory held is called so.
 function badge(q) {
-  const name = q.h && q.v === "ungraded" ? "held" : q.v;
-  const made = element("span", plain(name), "badge");
-  made.style.borderColor = "var(--" + name + ")";
+  const made = element("span", plain(q.v), "badge");
+  made.style.borderColor = "var(--" + q.v + ")";
   return made;
 }
 
@@ -101,7 +99,7 @@ function questionView(question) {
   field(top, "verdict", plain(question.v) + (question.unsure ? " (the judge is unsure)" : "") + ": " + (data.meanings[question.v] || ""));
   field(top, "question", text(question.q));
   field(top, "gold", question.gold.join("; "));
-  if (question.repeats.length) field(top, "repeats", question.repeats.join(", "));
+  if (question.repeats.length) field(top, "repeats", question.repeats.map(plain).join(", "));
   if (question.error) field(top, "error", question.error);
   made.append(top);
   const facts = question.facts || [];

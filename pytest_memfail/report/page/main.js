@@ -2,12 +2,13 @@
 const form = byId("filters");
 const VIEWS = ["questions", "store", "figures"];
 let list, showStore;
-const WORST = ["wrongly_held", "not_stored", "summary_error", "not_retrieved", "reasoning_error", "error", "ungraded", "correct"];
+// Failures and errors, then the other states, those that say least first.
+const worst = (q) => { const at = data.failures.indexOf(q.v); return at >= 0 ? at : 100 - data.states.indexOf(q.v); };
 // Regressions first; what a verbatim store loses too comes last.
 const place = (q) => 2 * (q.c === undefined ? 0 : ["worse", "other", "better", "same"].indexOf(q.c)) + (q.ref === "ceiling");
 const SORTS = {
   "": (a, b) => place(a) - place(b),
-  verdict: (a, b) => WORST.indexOf(a.v) - WORST.indexOf(b.v),
+  verdict: (a, b) => worst(a) - worst(b),
   task: (a, b) => (a.task < b.task ? -1 : a.task > b.task ? 1 : 0),
   rank: (a, b) => (rankOf(b) ?? -1) === (rankOf(a) ?? -1) ? 0 : (rankOf(b) ?? -1) - (rankOf(a) ?? -1),
   sure: (a, b) => b.unsure - a.unsure,
@@ -24,9 +25,10 @@ function containing(words) {
 
 function matches(q) {
   const verdict = get("verdict");
-  return (verdict === "" || (verdict === "failed" ? data.failures.includes(q.v) : verdict === "held" ? q.h : verdict === "open" ? columnOf(q) === "open" : q.v === verdict)) &&
+  return (verdict === "" || (verdict === "failed" ? data.failures.includes(q.v) : verdict === "held" ? q.m === true : q.v === verdict)) &&
     (get("task") === "" || q.task === get("task")) && (get("rank") === "" || rankClass(q) === get("rank")) &&
-    (get("change") === "" || q.c === get("change")) && (get("reference") === "" || q.ref === get("reference")) &&
+    (get("change") === "" || (get("change") === "moved" ? q.c === "worse" || q.c === "better" : q.c === get("change"))) &&
+    (get("reference") === "" || q.ref === get("reference")) &&
     (!data.clues[get("clue")] || (String(q.r) === get("clue").split(".")[0] && data.clues[get("clue")].ids.includes(q.id)));
 }
 
@@ -67,16 +69,18 @@ function refresh() {
   const found = of.filter((q) => matches(q) && within(q));
   const sort = SORTS[get("sort")] || SORTS[""];
   found.sort(sort);
-  byId("heat").replaceChildren(heatMap(of, reveal));
+  byId("heat").replaceChildren(heatMap(data.questions, reveal));
   // the headline of a record is its first clue
   const said = Object.entries(data.clues).filter(([name]) => !name.endsWith(".0") && (record === "" || name.split(".")[0] === record));
   byId("clues").replaceChildren(...said.map(([name, { text, ids }]) => element("li", [text + " ", button(ids.length + " questions",
     () => { set({ clue: get("clue") === name ? "" : name, verdict: "", task: "", q: "" }); reveal(); }, "small", { "aria-pressed": get("clue") === name })])));
   byId("clues-title").hidden = !said.length;
-  // failures alone would say that everything ranks badly
-  const bars = ranks(of.filter((q) => get("task") === "" || q.task === get("task")), reveal);
+  // failures alone would say that everything ranks badly, and records are not added up
+  const ranked = record === "" ? data.labels.length - 1 : Number(record);
+  const bars = ranks(data.questions.filter((q) => q.r === ranked && (get("task") === "" || q.task === get("task"))), reveal);
   byId("ranks").replaceChildren(...bars);
   byId("ranks-title").hidden = !bars.length;
+  if (data.labels.length > 1) byId("ranks-title").textContent = "Rank of the needed memory, all questions of the task: " + data.labels[ranked];
   byId("status").textContent = found.length + " of " + data.questions.length + " questions match";
   const chosen = found.findIndex((q) => q.r + ":" + q.id === get("q"));
   const at = chosen < 0 && found.length ? 0 : chosen;
@@ -89,6 +93,10 @@ async function start() {
   reload();  // the address may have changed meanwhile
   list = virtualList(byId("list"), "Questions", row, choose);
   if (![...state.keys()].length) set(data.start);
+  if (data.labels.length > 1) {  // what changed comes first
+    byId("list").parentElement.classList.add("several");
+    byId("list").after(document.querySelector(".top"));
+  }
   form.addEventListener("input", () => { set({ ...Object.fromEntries(new FormData(form)), q: "" }); refresh(); });
   form.addEventListener("submit", (event) => event.preventDefault());
   byId("reset").addEventListener("click", () => { for (const name of ["verdict", "task", "record", "change", "reference", "rank", "sort", "words", "clue", "q"]) set({ [name]: "" }); refresh(); });

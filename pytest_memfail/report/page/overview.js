@@ -1,35 +1,50 @@
 // The heat map, what failures have in common, and the ranks of the needed memories.
-const COLUMNS = [["held", "no failure"], ["wrongly_held", "wrongly held"], ["not_stored", "storage"], ["summary_error", "summary"], ["not_retrieved", "retrieval"],
-  ["reasoning_error", "answer"], ["open", "no verdict"]];
-const columnOf = (q) => (q.h ? "held" : q.v in { wrongly_held: 1, not_stored: 1, summary_error: 1, not_retrieved: 1, reasoning_error: 1 } ? q.v : "open");
-
+// A row per task, and per record if there are several: shares of records are never added up.
 function heatMap(questions, refresh) {
-  const counts = new Map([["all", {}]]);
+  const several = data.labels.length > 1, counts = new Map(), occur = new Set();
+  const rowOf = (task, r) => {
+    if (!counts.has(task)) counts.set(task, new Map());
+    const of = counts.get(task);
+    if (!of.has(r)) of.set(r, { n: 0, tested: 0, held: 0 });
+    return of.get(r);
+  };
   for (const q of questions) {
-    if (!counts.has(q.task)) counts.set(q.task, {});
-    for (const row of [counts.get("all"), counts.get(q.task)]) {
-      row.n = (row.n || 0) + 1;
-      row[columnOf(q)] = (row[columnOf(q)] || 0) + 1;
+    occur.add(q.v);
+    for (const row of [rowOf(q.task, q.r), rowOf("all", q.r)]) {
+      row.n++;
+      row[q.v] = (row[q.v] || 0) + 1;
+      if (q.m !== null) { row.tested++; row.held += q.m; }
     }
   }
   const all = counts.get("all");
   counts.delete("all");
-  const rows = [...counts, ["all", all]];
-  const used = COLUMNS.filter(([name]) => name === "held" || all[name] || !["open", "reasoning_error", "wrongly_held"].includes(name));
-  const cell = (task, row, [name, title]) => {
-    const n = row[name] || 0, chosen = get("task") === (task === "all" ? "" : task) && get("verdict") === name;
-    const made = button([element("strong", percent(n, row.n)), " ", element("small", String(n))], () => {
-      set(chosen ? { task: "", verdict: "", q: "" } : { task: task === "all" ? "" : task, verdict: name, q: "" });
+  const states = data.states.filter((state) => occur.has(state) || data.memory.includes(state));
+  const cell = (task, r, name, [strong, small], share, said, hue) => {
+    const at = { task: task === "all" ? "" : task, verdict: name, ...(several && { record: String(r) }) };
+    const chosen = Object.entries(at).every(([key, value]) => get(key) === value);
+    const made = button([element("strong", strong), ...(small ? [" ", element("small", small)] : [])], () => {
+      set({ ...at, ...(chosen && { task: "", verdict: "", record: "" }), change: "", q: "" });
       refresh();
-    }, "cell", { "aria-pressed": chosen, "aria-label": task + ", " + title + ": " + n + " of " + row.n });
-    made.style.setProperty("--share", Math.round((85 * n) / (row.n || 1)) + "%");
-    made.style.setProperty("--hue", "var(--" + (name === "open" ? "ungraded" : name) + ")");
+    }, "cell", { "aria-pressed": chosen, "aria-label": [task, ...(several ? [data.labels[r]] : []), said].join(", ") });
+    made.style.setProperty("--share", Math.round(85 * share) + "%");
+    made.style.setProperty("--hue", "var(--" + hue + ")");
     return element("td", [made]);
   };
-  const head = element("tr", [element("th", "task", null, { scope: "col" }), ...used.map(([, title]) => element("th", title, null, { scope: "col" }))]);
-  const body = rows.map(([task, row]) => element("tr", [element("th", task, null, { scope: "row" }), ...used.map((column) => cell(task, row, column))],
-    task === "all" ? "total" : ""));
-  return element("table", [element("caption", "Where questions end, by task. A cell filters the list."), element("thead", [head]), element("tbody", body)], "heat");
+  const line = (task, r, row, first, height) => {
+    const found = first ? [element("th", task, null, { scope: height > 1 ? "rowgroup" : "row", rowspan: height })] : [];
+    if (several) found.push(element("th", data.labels[r], "soft left", { scope: "row" }));
+    found.push(cell(task, r, "held", [percent(row.held, row.tested), "of " + row.tested], row.held / (row.tested || 1), "memory held: " + row.held + " of " + row.tested, "correct"));
+    found.push(element("td", String(row.n)));
+    for (const name of states) {
+      const n = row[name] || 0;
+      found.push(cell(task, r, name, [String(n)], n / row.n, plain(name) + ": " + n + " of " + row.n, name));
+    }
+    return element("tr", found, task === "all" ? "total" : "");
+  };
+  const body = [...counts, ["all", all]].flatMap(([task, of]) => [...of].map(([r, row], i) => line(task, r, row, i === 0, of.size)));
+  const titles = ["task", ...(several ? ["record"] : []), "memory held", "n", ...states.map(plain)];
+  const head = element("tr", titles.map((title) => element("th", title, null, { scope: "col" })));
+  return element("table", [element("caption", "Memory held, and how the n questions ended. A cell filters the list."), element("thead", [head]), element("tbody", body)], several ? "heat several" : "heat");
 }
 
 // Conclusions are drawn from at least this many questions.

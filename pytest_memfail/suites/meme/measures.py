@@ -10,6 +10,7 @@ from typing import Final, Literal, get_args
 from pytest_memfail.core import (
     CORRECT,
     ERROR,
+    LEFT_OPEN,
     LOST_LATER,
     NOT_STORED,
     SUMMARY_ERROR,
@@ -86,7 +87,7 @@ def _stage(test: Test) -> Callable[[Sequence[QuestionRecord]], Score]:
 def answered(questions: Sequence[QuestionRecord]) -> Score:
     """Return the share of the questions after the change that passed all stages and were then answered right."""
     asked = after(questions)
-    if lacks := _lacks(asked, lambda q: q.verdict == UNGRADED):
+    if lacks := _lacks(asked, lambda q: q.verdict in LEFT_OPEN):
         return Score(None, len(asked), lacks=lacks)
     return Score(sum(map(is_through, asked)) / len(asked), len(asked))
 

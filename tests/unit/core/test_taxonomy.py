@@ -11,6 +11,7 @@ from pytest_memfail.core import (
     ERROR,
     FAILURES,
     GRADED,
+    LEFT_OPEN,
     LETTERS,
     MEANINGS,
     MEMORY_FAILURES,
@@ -20,7 +21,6 @@ from pytest_memfail.core import (
     STAGE_FAILURE,
     STAGES,
     SUMMARY_ERROR,
-    UNGRADED,
     VACUOUS,
     VERDICTS,
     WRONGLY_HELD,
@@ -57,8 +57,8 @@ def test_a_reasoning_error_is_no_failure_of_the_memory():
     assert MEMORY_FAILURES == (WRONGLY_HELD, NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED)
 
 
-def test_errors_and_ungraded_are_verdicts_that_are_not_graded():
-    assert set(VERDICTS) - set(GRADED) == {UNGRADED, ERROR}
+def test_verdicts_that_are_not_graded_were_left_open_or_broke():
+    assert set(VERDICTS) - set(GRADED) == {*LEFT_OPEN, ERROR}
     assert set(GRADED) == {CORRECT, *FAILURES}
 
 

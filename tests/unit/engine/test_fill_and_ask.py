@@ -727,7 +727,7 @@ def test_without_a_test_taker_no_letter_is_credited(make_bench):
     bench = make_bench(judge=Lettered())
     asked = question(0, kind="multiple_choice", letter="A")
     (result,) = bench.all(bench.begin(Store, [Ingest(said(0)), Probe((asked,))]))
-    assert (result.verdict.name, result.verdict.credited) == ("ungraded", None)
+    assert (result.verdict.name, result.verdict.credited) == ("no_answer", None)
 
 
 def test_the_test_taker_is_shown_what_was_retrieved(make_bench):

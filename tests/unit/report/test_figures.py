@@ -60,8 +60,9 @@ def test_each_task_has_a_panel_over_k_and_a_bar_at_each_k(tmp_path):
         for i in range(3)
     ]
     paths = [str(write(tmp_path / f"{name}.jsonl", *lines, store(), k=[5, 10], system=name)) for name in ("one", "two")]
-    for name in ("x.svg", "x.html", "x.md"):
+    for name in ("x.svg", "x.html"):
         assert main(["report", *paths, "-o", str(tmp_path / name)]) == 0
+    assert main(["report", paths[0], "-o", str(tmp_path / "x.md")]) == 0
     drawn = texts(tmp_path / "x.svg")
     assert re.findall(r"<!-- ([ab] k=\d+: \w+) -->", drawn) == [
         f"{task} k={k}: {name}" for task in ("a", "b") for name in ("one", "two") for k in (5, 10)

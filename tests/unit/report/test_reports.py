@@ -101,7 +101,7 @@ def test_json_keeps_to_its_schema(record, tmp_path):
     assert [r.label for r in model.records] == ["toy", "other"]
     total = model.records[0].total
     assert (total.n, total.success.count, total.success.n) == (4, 2, 4)
-    assert total.verdicts["summary_error"] == 1
+    assert total.states["summary_error"] == 1
     assert model.paired[0].worse == 1
 
 
@@ -183,7 +183,7 @@ def test_approximate_tokens_are_marked_everywhere(tmp_path, capsys):
 def test_the_comment(record):
     text = render(record, "x.md")
     assert "\ncorrect 50.0 [15, 85] % of 4; system " in text
-    assert "| t | 4 | 50.0 [15, 85] | 50.0 [15, 85] | - (-) | 2 | 1 | 1 |" in text
+    assert "| t | 4 | 50.0 [15, 85] of 4 | 50.0 [15, 85] of 4 | - (-) | 2 | 1 | 1 |" in text
     assert "`memfail/t::q-2` **summary_error** lost 'only when it rains'; the condition is gone" in text
 
 
@@ -308,15 +308,16 @@ def test_the_counts_of_a_row_add_up_on_the_page(offline):
     row = re.findall("<td>(.*?)</td>", re.findall('<tr><th scope="row">t</th>(.*?)</tr>', page)[0])
     counts = dict(zip(columns[1:], row, strict=True))
     assert counts.pop("n") == "9"
-    names = ("correct", "not stored", "summary error", "not retrieved", "ungraded", "error")
-    assert [int(counts[name]) for name in names] == [1, 1, 2, 1, 3, 1]
+    names = ("not stored", "summary error", "not retrieved", "vacuous", "ungraded", "error")
+    assert [int(counts[name]) for name in names] == [1, 2, 1, 1, 3, 1]
+    assert "correct" not in counts
     assert "vacuous passes: 1 in t" in rest
 
 
 def test_the_parts_of_a_bar_add_up(offline):
     page = render(offline, "x.html")
     (said,) = re.findall(r'aria-label="t: (.*?)"', page)
-    assert said == "memory held 3, vacuous pass 1, not stored 1, summary error 2, not retrieved 1, error 1"
+    assert said == "vacuous 1, not stored 1, summary error 2, not retrieved 1, ungraded 3, error 1"
     assert "not decided" not in page
 
 

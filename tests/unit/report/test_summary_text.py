@@ -10,31 +10,31 @@ import pytest
 from pytest_memfail.core import (
     CORRECT,
     ERROR,
+    FACT_HELD,
+    NO_ANSWER,
     NOT_RETRIEVED,
     NOT_STORED,
     REASONING_ERROR,
+    STATES,
     SUMMARY_ERROR,
     UNGRADED,
-    VERDICTS,
+    VACUOUS,
 )
 from pytest_memfail.report import details, summary, verdict_table
 from pytest_memfail.results import StoreFigures, Summary, Tally, wilson
 from pytest_memfail.suites.memfail import TASK_NAMES
 
 
-def tally(name="t", vacuous=0, held=0, tested=0, facts=None, left_open=0, **verdicts):
-    decided = sum(verdicts.values()) - verdicts.get(ERROR, 0) - vacuous - left_open
-    return Tally(name, {**dict.fromkeys(VERDICTS, 0), **verdicts}, vacuous, held, tested, facts or {}, decided)
+def tally(name="t", held=0, tested=0, facts=None, **states):
+    return Tally(name, {**dict.fromkeys(STATES, 0), **states}, held, tested, facts or {})
 
 
 def results(*tallies, answered=False, protocol="ours", **more):
     total = tally(
         "all",
-        sum(t.vacuous for t in tallies),
         sum(t.held for t in tallies),
         sum(t.tested for t in tallies),
-        left_open=sum(t.n - t.decided - t.vacuous - t.verdicts[ERROR] for t in tallies),
-        **{v: sum(t.verdicts[v] for t in tallies) for v in VERDICTS},
+        **{state: sum(t.states[state] for t in tallies) for state in STATES},
     )
     given = {"stores": (), "warnings": ()} | more
     return Summary(tuple(tallies), total, answered=answered, protocol=protocol, **given)
@@ -45,7 +45,7 @@ def both(given, full=False):
     return [*verdict_table(given), "", *details(given, full=full)]
 
 
-EVERYTHING = {verdict: 100 + i for i, verdict in enumerate(VERDICTS)}
+EVERYTHING = {state: 80 + i for i, state in enumerate(STATES)}
 
 
 def row(lines, name):
@@ -62,17 +62,27 @@ def test_the_table_fits_100_columns_with_every_column():
     tallies = [tally(name, held=99, tested=100, **EVERYTHING | {"wrongly_held": 0}) for name in TASK_NAMES]
     lines = both(results(*tallies, answered=True))
     assert [line for line in lines if len(line) > 100] == []
-    head = " ".join(lines[:2])
-    for word in ("correct", "stored", "summary", "retrieved", "reasoning", "ungraded", "error"):
-        assert word in head
+    heads = " ".join(line for line in lines if line.startswith(("task ", " ")))
+    for word in ("correct", "stored", "summary", "retrieved", "reasoning", "vacuous", "answer", "ungraded", "error"):
+        assert word in heads
 
 
 def test_numbers_stand_under_their_own_columns():
-    lines = both(results(tally(**EVERYTHING), answered=True))
-    columns = re.split(r"\s+", lines[1].partition("]")[2].strip())
-    numbers = re.split(r"\s+", lines[2].partition("]")[2].strip())
-    assert len(columns) == len(numbers) == len(VERDICTS)
-    assert numbers == [str(EVERYTHING[verdict]) for verdict in VERDICTS]
+    lines = list(verdict_table(results(tally(held=32, tested=100, **EVERYTHING))))
+    graded, others = STATES[:6], STATES[6:]
+    assert lines[1].split("]")[1].split() == ["of", "correct", "held", "stored", "error", "retrieved", "error"]
+    assert lines[2].split("]")[1].split() == ["100", *(str(EVERYTHING[state]) for state in graded)]
+    assert lines[5].split() == ["task", "vacuous", "answer", "ungraded", "error"]
+    assert lines[6].split() == ["t", *(str(EVERYTHING[state]) for state in others)]
+    ends = [[found.end() for found in re.finditer(r"\S+", line)] for line in (*lines[1:3], *lines[5:7])]
+    assert (ends[0][-7:], ends[2][1:]) == (ends[1][-7:], ends[3][1:])
+
+
+def test_zeroes_go_if_there_is_no_room():
+    names = {CORRECT: 1, NOT_RETRIEVED: 2, VACUOUS: 3, UNGRADED: 4, ERROR: 5}
+    lines = list(verdict_table(results(tally(**names), answered=True)))
+    assert lines[1].split("]")[1].split() == ["of", "correct", "retrieved", "vacuous", "ungraded", "error"]
+    assert lines[2].split()[-5:] == ["1", "2", "3", "4", "5"]
 
 
 def test_a_name_longer_than_the_column_shifts_no_row():
@@ -92,7 +102,7 @@ def test_wrong_answers_have_a_column_once_answers_were_judged(answered):
 
 @pytest.mark.parametrize(
     ("verdict", "answered", "word"),
-    [(UNGRADED, True, "ungraded"), (UNGRADED, False, "answer"), (ERROR, True, "error"), (ERROR, False, "error")],
+    [(UNGRADED, True, "ungraded"), (NO_ANSWER, False, "answer"), (ERROR, True, "error"), (ERROR, False, "error")],
 )
 def test_ungraded_and_errors_have_a_column_where_there_are_any(verdict, answered, word):
     def heads(n):
@@ -103,24 +113,32 @@ def test_ungraded_and_errors_have_a_column_where_there_are_any(verdict, answered
 
 
 def test_without_answers_nothing_is_counted_as_correct():
-    given = results(tally(vacuous=1, held=95, tested=95, **{CORRECT: 1, UNGRADED: 99}))
+    given = results(tally(held=95, tested=95, **{VACUOUS: 1, NO_ANSWER: 99}))
     lines = list(verdict_table(given))
     assert "correct" not in f"{lines[0]}{lines[1]}"
     assert lines[1].split()[-5:] == ["stored", "error", "retrieved", "vacuous", "answer"]
-    assert lines[2].split()[-5:] == ["0", "0", "0", "1", "99"]
-    assert lines[3] == "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
-    replied = list(verdict_table(replace(given, replied=True)))
-    assert replied[1].split()[-1] == "ungraded"
-    assert replied[3].endswith("the judge does not grade the answers (--memfail-judge=MODEL does)")
-    answered = list(verdict_table(replace(given, answered=True)))
-    assert "correct" in answered[1]
-    assert len(answered) == 3
+    assert lines[2].split()[-6:] == ["95", "0", "0", "0", "1", "99"]
+    assert lines[3].startswith("no answer (pytest says skipped): ")
+    assert lines[3].endswith("(--memfail-model=NAME)")
 
 
-def test_what_the_judge_left_open_is_ungraded_without_answers_too():
-    lines = list(verdict_table(results(tally(left_open=1, **{NOT_STORED: 2, UNGRADED: 3}))))
-    assert lines[1].split()[-1] == "ungraded"
-    assert lines[3:] == ["ungraded: no loss found, or not decidable without a model (--memfail-model, --memfail-judge)"]
+def test_what_the_judge_left_open_is_ungraded():
+    given = results(tally(**{NOT_STORED: 2, UNGRADED: 3}))
+    for more in ({}, {"replied": True}, {"answered": True}):
+        lines = list(verdict_table(replace(given, **more)))
+        assert lines[1].split()[-1] == "ungraded"
+        (said,) = lines[3:]
+        assert said.startswith("ungraded (pytest says skipped): ")
+        assert ("--memfail-judge=MODEL" in said) == ("answered" not in more)
+
+
+def test_the_mean_over_tasks_stands_under_the_total():
+    given = results(tally("a", held=1, tested=4, **{NO_ANSWER: 4}), tally("b", held=9, tested=10, **{NO_ANSWER: 20}))
+    lines = list(verdict_table(given))
+    assert row(lines, "all").split()[1:3] == ["24", "71.4"]
+    assert row(lines, "mean of 2 tasks").split()[-1] == "57.5"
+    untested = replace(given, tasks=(given.tasks[0], tally("c", **{NO_ANSWER: 1})))
+    assert not any(line.startswith("mean of") for line in verdict_table(untested))
 
 
 def test_with_several_k_each_has_a_row_of_its_own():
@@ -136,9 +154,9 @@ def test_with_several_k_each_has_a_row_of_its_own():
 
 
 def test_a_rate_has_its_n_and_its_interval():
-    line = row(both(results(tally(held=32, tested=100, **{CORRECT: 32, NOT_STORED: 68}))), "t")
-    assert " 100 " in line
-    assert "32.0 [24, 42]" in line
+    line = row(both(results(tally(held=32, tested=100, **{NO_ANSWER: 82, NOT_STORED: 68}))), "t")
+    assert line.split()[:5] == ["t", "150", "32.0", "[24,", "42]"]
+    assert line.split()[5] == "100"
 
 
 def test_without_answers_the_rate_is_that_of_the_memory():
@@ -148,14 +166,14 @@ def test_without_answers_the_rate_is_that_of_the_memory():
 
 
 def test_with_answers_the_rate_is_that_of_correct_ones_without_vacuous_passes():
-    given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
+    given = tally(held=1, tested=2, **{CORRECT: 1, VACUOUS: 2, NOT_STORED: 1})
     lines = both(results(given, answered=True))
     assert "correct %" in lines[0]
     assert "50.0 [" in row(lines, "t")
 
 
 def test_under_paper_vacuous_passes_count():
-    given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
+    given = tally(held=1, tested=2, **{CORRECT: 1, VACUOUS: 2, NOT_STORED: 1})
     lines = both(results(given, answered=True, protocol="paper"))
     assert "75.0 [" in row(lines, "t")
 
@@ -175,7 +193,7 @@ def test_one_task_needs_no_total():
 
 @pytest.mark.parametrize(("protocol", "how"), [("ours", "left out of the rates"), ("paper", "counted as correct")])
 def test_vacuous_passes_are_told_apart(protocol, how):
-    lines = both(results(tally("persona_retrieval", vacuous=3, **{CORRECT: 5}), protocol=protocol))
+    lines = both(results(tally("persona_retrieval", **{VACUOUS: 3, CORRECT: 2}), protocol=protocol))
     (line,) = [line for line in lines if line.startswith("vacuous passes")]
     assert "3 in persona_retrieval" in line
     assert how in line
@@ -186,10 +204,10 @@ def test_without_vacuous_passes_nothing_is_said_of_them():
 
 
 def test_facts_by_stratum_are_shown_when_asked_for():
-    given = results(tally("coexisting_facts", facts={"N=2": {CORRECT: 3, SUMMARY_ERROR: 1}, "N=3": {NOT_STORED: 2}}))
+    given = results(tally("coexisting_facts", facts={"N=2": {FACT_HELD: 3, SUMMARY_ERROR: 1}, "N=3": {NOT_STORED: 2}}))
     assert not any(line.startswith("facts of") for line in both(given))
     assert [line for line in both(given, full=True) if line.startswith("facts of")] == [
-        "facts of coexisting_facts, N=2: 3 correct, 1 summary_error",
+        "facts of coexisting_facts, N=2: 3 held, 1 summary_error",
         "facts of coexisting_facts, N=3: 2 not_stored",
     ]
 

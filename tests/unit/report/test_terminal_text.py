@@ -269,8 +269,8 @@ def test_in_one_task_of_several():
 
 def test_without_failures_the_headline_says_so():
     found = summarize([question(1, "correct")], ())
-    assert most_lost(found, []) == "nothing lost: no failure among 1 question"
-    assert list(closing(found, [], "run"))[-1] == "nothing lost: no failure among 1 question"
+    assert most_lost(found, []) == "nothing lost among 1 question"
+    assert list(closing(found, [], "run"))[-1] == "nothing lost among 1 question"
 
 
 # -- the last screen -----------------------------------------------------------------------------------------------------

@@ -6,11 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    FAILURES,
+    NO_ANSWER,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    REASONING_ERROR,
+    UNGRADED,
+)
 from pytest_memfail.records import Entry
-from pytest_memfail.results import change_of, compare, shown
+from pytest_memfail.results import change_of, compare
 
-HELD = (UNGRADED, True)
+HELD = (NO_ANSWER, True)
 OPEN = (UNGRADED, None)
 VACUOUS = (CORRECT, None, True)
 
@@ -71,9 +80,9 @@ def test_except_in_the_published_reading():
 
 
 def test_as_a_reader_of_flips_sees_it():
-    assert [shown(entry(*e)) for e in (VACUOUS, HELD, OPEN, (NOT_STORED,))] == [
+    assert [entry(*e).state for e in (VACUOUS, HELD, OPEN, (NOT_STORED,))] == [
         "vacuous",
-        "memory held",
+        "no_answer",
         "ungraded",
         "not_stored",
     ]
@@ -118,7 +127,7 @@ def test_every_flip_is_listed_with_what_it_was_and_is():
         ("memfail/a::q-0", "correct", "not_stored", "worse"),
         ("memfail/a::q-1", "not_stored", "correct", "better"),
         ("memfail/a::q-2", "not_stored", "not_retrieved", "other"),
-        ("memfail/a::q-3", "correct", "memory held", "other"),
+        ("memfail/a::q-3", "correct", "no_answer", "other"),
         ("memfail/a::q-4", "error", "correct", "other"),
         ("memfail/a::q-5", "vacuous", "not_stored", "other"),
     ]

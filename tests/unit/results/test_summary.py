@@ -9,12 +9,13 @@ from made_records import store
 from pytest_memfail.core import (
     CORRECT,
     ERROR,
+    FACT_HELD,
     NOT_RETRIEVED,
     NOT_STORED,
     REASONING_ERROR,
+    STATES,
     SUMMARY_ERROR,
     UNGRADED,
-    VERDICTS,
     Doubt,
     QuestionRecord,
 )
@@ -48,8 +49,8 @@ def built(*records, **options):
 def test_verdicts_are_counted_for_each_task_and_for_all():
     summary = built(line(CORRECT, "a"), line(NOT_STORED, "a"), line(NOT_STORED, "b"), line(ERROR, "b"))
     assert [tally.name for tally in summary.tasks] == ["a", "b"]
-    assert summary.tasks[0].verdicts == {**dict.fromkeys(VERDICTS, 0), CORRECT: 1, NOT_STORED: 1}
-    assert summary.total.verdicts == {**dict.fromkeys(VERDICTS, 0), CORRECT: 1, NOT_STORED: 2, ERROR: 1}
+    assert summary.tasks[0].states == {**dict.fromkeys(STATES, 0), CORRECT: 1, NOT_STORED: 1}
+    assert summary.total.states == {**dict.fromkeys(STATES, 0), CORRECT: 1, NOT_STORED: 2, ERROR: 1}
     assert (summary.total.n, summary.total.graded) == (4, 3)
 
 
@@ -129,7 +130,7 @@ def test_a_run_without_questions_is_not_untrusted():
 def test_a_rerun_replaces_what_it_was():
     total = built(line(ERROR, question="a"), line(NOT_STORED, question="b"), line(CORRECT, question="a")).total
     assert total.n == 2
-    assert (total.verdicts[CORRECT], total.verdicts[NOT_STORED], total.verdicts[ERROR]) == (1, 1, 0)
+    assert (total.states[CORRECT], total.states[NOT_STORED], total.states[ERROR]) == (1, 1, 0)
 
 
 def test_a_rerun_under_another_node_id_replaces_it_too():
@@ -176,7 +177,7 @@ def test_facts_are_counted_by_stratum_where_questions_have_several():
         with_facts("N=1", CORRECT),
     ).tasks
     assert list(tally.facts) == ["N=2", "N=3"]
-    assert tally.facts["N=3"] == {CORRECT: 2, NOT_STORED: 4}
+    assert tally.facts["N=3"] == {FACT_HELD: 2, NOT_STORED: 4}
 
 
 def test_the_figures_of_a_tasks_stores_are_added_up():
@@ -322,7 +323,7 @@ def test_tallies_at_each_k_where_there_are_several():
     summary = built(*asked)
     (task,) = summary.tasks
     assert list(summary.by_k) == [2, 10]
-    assert {k: found[task.name].verdicts[CORRECT] for k, found in summary.by_k.items()} == {2: 0, 10: 1}
+    assert {k: found[task.name].states[CORRECT] for k, found in summary.by_k.items()} == {2: 0, 10: 1}
     assert [found["all"].n for found in summary.by_k.values()] == [1, 1]
     assert built(asked[0]).by_k == {}
 

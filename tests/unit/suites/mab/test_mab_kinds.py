@@ -215,7 +215,7 @@ def test_verdicts(task):
     assert of(both, both, "Varda") == ("reasoning_error", "stale_value", False)
     assert of(both, both, "Tarn") == ("reasoning_error", None, False)
     assert of(both, both, "Ostry, not Varda") == ("correct", None, True)
-    assert of(both, both) == ("ungraded", None, None)
+    assert of(both, both) == ("no_answer", None, None)
     assert of(both, [OLD], "Varda") == ("not_retrieved", "stale_value", False)
     # right although the fact was not shown: credited
     assert of(both, [], "Ostry") == ("not_retrieved", None, True)
