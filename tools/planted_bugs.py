@@ -42,6 +42,8 @@ from pytest_memfail.texts import after_stops
 BUG, BUGS_FILE, LOG = "PLANTED_BUG", "PLANTED_BUGS", "PLANTED_LOG"
 """Environment variables of a run: the bug, the file that it comes from, and where it logs what it damages."""
 CAUSE, STAGE, NOTHING, WRONG = "cause", "stage", "nothing", "wrong"
+Key = tuple[str, str, str]
+"""A task, a store and a question."""
 GRADES: Final = (CAUSE, STAGE, NOTHING, WRONG)
 """Best first: the cause is named; the stage and only affected rows are; nothing is that is not said of the healthy system too;
 a wrong stage or cause is, or rows that the bug did not touch."""
@@ -388,7 +390,7 @@ OPEN: Final = (
         ("newest", "latest", "last fifth"),
         (NOT_RETRIEVED,),
     ),
-    Bug("year-only", "times are cut to the year", "own", YearOnly, ("year", "1 January")),
+    Bug("year-only", "times are cut to the year", "own", YearOnly, ("year", "1 January"), (SUMMARY_ERROR,)),
     Bug(
         "every-tenth",
         "every tenth conversation is dropped",
@@ -549,7 +551,9 @@ class Run:
     comment: str
     page: str
     clues: Sequence[Mapping[str, Any]]
-    verdicts: Mapping[tuple[str, str, str], str]
+    verdicts: Mapping[Key, str]
+    ids: Mapping[str, Key]
+    """The questions by their node ids, which clues name."""
     damaged: frozenset[tuple[str, str]]
 
 
@@ -596,13 +600,15 @@ def run(name: str, system: str, suite: str, python: str, bugs: str | None, envir
             raise RuntimeError(f"{name}: exit code {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         result = json.loads((folder / "out.json").read_text(encoding="utf-8"))["records"][0]
         lines = [json.loads(line) for line in (folder / "record.jsonl").read_text(encoding="utf-8").splitlines()]
+        questions = {(q["task"], q["store"], q["question"]): q for q in lines if q["type"] == "question"}
         damaged = folder / "damaged"
         return Run(
             first_line(done.stdout),
             first_of_comment((folder / "out.md").read_text(encoding="utf-8")),
             headline((folder / "out.html").read_text(encoding="utf-8")),
             result.get("clues", []),
-            {(q["task"], q["store"], q["question"]): q["verdict"] for q in lines if q["type"] == "question"},
+            {key: q["verdict"] for key, q in questions.items()},
+            {q["id"]: key for key, q in questions.items()},
             frozenset((kind, what) for kind, what in map(json.loads, damaged.read_text(encoding="utf-8").splitlines()))
             if damaged.exists()
             else frozenset(),
@@ -639,7 +645,7 @@ def headline(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", "", found[1])).split()) if found else ""
 
 
-def touched(run_of_bug: Run, suite: str) -> set[tuple[str, str, str]]:
+def touched(run_of_bug: Run, suite: str) -> set[Key]:
     """Return the questions whose query, or a conversation that they need, was damaged."""
     found = set()
     for task in load_tasks(TaskRequest(suites=choose_suites([suite]))):
@@ -656,8 +662,8 @@ def touched(run_of_bug: Run, suite: str) -> set[tuple[str, str, str]]:
 class Rows:
     """The questions of a run by what the bug did to them."""
 
-    touched: set[tuple[str, str, str]]
-    affected: set[tuple[str, str, str]]
+    touched: set[Key]
+    affected: set[Key]
     """Touched, failed, and of another verdict than in the healthy run."""
 
 
@@ -675,7 +681,7 @@ def stage_of(line: str) -> str | None:
     return next((verdict for verdict, pattern in PLACES.items() if re.search(pattern, line, re.IGNORECASE)), None)
 
 
-def named_rows(line: str, verdict: str, found: Run, healthy: Run) -> set[tuple[str, str, str]]:
+def named_rows(line: str, verdict: str, found: Run, healthy: Run) -> set[Key]:
     """Return the rows that a line counts: those of a verdict, or those of them that the reference held."""
     of = {key for key, got in found.verdicts.items() if got == verdict}
     beyond = {key for key in of if healthy.verdicts.get(key) not in PLACES}
@@ -683,11 +689,21 @@ def named_rows(line: str, verdict: str, found: Run, healthy: Run) -> set[tuple[s
     return beyond if count and int(count[1]) != len(of) and int(count[1]) == len(beyond) else of
 
 
+def clue_in(line: str, found: Run) -> Mapping[str, Any] | None:
+    """Return the clue that a line says."""
+    return next((one for one in found.clues if one["text"].rstrip(".") in line.replace("\\", "")), None)
+
+
+def rows_of_clue(clue: Mapping[str, Any] | None, found: Run) -> set[Key]:
+    """Return the questions that a clue explains."""
+    return {found.ids[name] for name in clue["questions"]} if clue else set()
+
+
 def graded(line: str, bug: Bug, rows: Rows, found: Run, healthy: Run) -> str:
     """Return the grade of one line."""
-    clue = next((one for one in found.clues if one["text"].rstrip(".") in line), None)
+    clue = clue_in(line, found)
     if any(all(re.search(rf"\b{word}", line, re.IGNORECASE) for word in words.split()) for words in bug.named):
-        ids = {tuple(one) for one in clue["questions"]} if clue and clue.get("questions") else set()
+        ids = rows_of_clue(clue, found)
         return CAUSE if len(ids & rows.touched) >= ONLY * len(ids) else WRONG
     if clue:
         return WRONG
@@ -707,6 +723,7 @@ def report_of(bug: Bug, found: Run, healthy: Run) -> dict[str, Any]:
     lines = {"terminal": found.terminal, "comment": found.comment, "page": found.page}
     grades = {place: graded(line, bug, rows, found, healthy) for place, line in lines.items()}
     verdicts = [found.verdicts[key] for key in rows.affected]
+    explained = rows_of_clue(clue_in(found.terminal, found), found)
     return {
         "name": bug.name,
         "says": bug.says,
@@ -715,6 +732,8 @@ def report_of(bug: Bug, found: Run, healthy: Run) -> dict[str, Any]:
         "touched": len(rows.touched),
         "affected": len(rows.affected),
         "held before": sum(healthy.verdicts.get(key) not in PLACES for key in rows.affected),
+        "explained": len(explained),
+        "of these affected": len(explained & rows.affected),
         "verdicts": {verdict: verdicts.count(verdict) for verdict in PLACES if verdict in verdicts},
         "lines": lines,
         "clues": [one["text"] for one in found.clues],

@@ -20,13 +20,14 @@ SPEC.loader.exec_module(planted_bugs)
 
 BUG = planted_bugs.Bug("b", "drops", "own", planted_bugs.Planted, ("left no entry",), ("not_stored",))
 KEYS = [("t", "s", f"q{i}") for i in range(10)]
+IDS = {f"memfail/t::{key[2]}": key for key in KEYS}
 HEALTHY = ["not_retrieved"] * 4 + ["ungraded"] * 6
 DAMAGED = ["not_retrieved"] * 4 + ["not_stored"] * 5 + ["ungraded"]
 
 
 def run(verdicts: list[str], clues: list[dict[str, Any]] | None = None) -> Any:
     """Return a run with these verdicts, which says nothing."""
-    return planted_bugs.Run("", "", "", clues or [], dict(zip(KEYS, verdicts, strict=True)), frozenset())
+    return planted_bugs.Run("", "", "", clues or [], dict(zip(KEYS, verdicts, strict=True)), IDS, frozenset())
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def run(verdicts: list[str], clues: list[dict[str, Any]] | None = None) -> Any:
 )
 def test_a_line_is_graded_by_its_words_and_its_rows(line: str, clue: list[Any] | None, grade: str) -> None:
     rows = planted_bugs.Rows(set(KEYS[4:]), set(KEYS[4:9]))
-    found = run(DAMAGED, [{"text": line, "questions": clue}] if clue else None)
+    found = run(DAMAGED, [{"text": line, "questions": [name for name in IDS if IDS[name] in clue]}] if clue else None)
     assert planted_bugs.graded(line, BUG, rows, found, run(HEALTHY)) == grade
 
 
