@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
@@ -28,7 +28,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Conversation, SystemContext
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Conversation, SystemContext, Task
 from pytest_memfail.suites import TaskRequest, choose_suites, load_tasks
 from pytest_memfail.systems import built_in_system
 from pytest_memfail.systems.base import entries_of
@@ -180,6 +180,8 @@ class Bug:
     stages: tuple[str, ...] = ()
     """The stages that may be blamed."""
     suite: str = "memfail"
+    seen: bool = True
+    """Whether the clues were built with its help; the others were looked at once, at the end."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +265,7 @@ class Overwriting(Planted):
 
 
 class SameBeginning(Planted):
-    """Take an entry for a duplicate if it starts with the same 12 characters."""
+    """Take an entry for a duplicate if it starts with the same 8 characters."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__(inner)
@@ -271,8 +273,8 @@ class SameBeginning(Planted):
 
     def kept(self, conversation: Conversation) -> Conversation | None:
         """Leave the duplicates out."""
-        new = tuple(m for m in conversation.messages if m.content[:12] not in self._seen)
-        self._seen.update(m.content[:12] for m in conversation.messages)
+        new = tuple(m for m in conversation.messages if m.content[:8] not in self._seen)
+        self._seen.update(m.content[:8] for m in conversation.messages)
         return replace(conversation, messages=new)
 
 
@@ -467,7 +469,7 @@ OPEN: Final = (
     ),
     Bug(
         "same-beginning",
-        "an entry that starts like an earlier one (12 characters) is taken for a duplicate",
+        "an entry that starts like an earlier one (8 characters) is taken for a duplicate",
         "own",
         SameBeginning,
         ("left no entry", "left no entries", "duplicate", "same beginning"),
@@ -588,10 +590,12 @@ def run(name: str, system: str, suite: str, python: str, bugs: str | None, envir
             LOG: "damaged",
         }
         variables |= {BUGS_FILE: bugs} if bugs else {}
+        # compiled files are kept, else each run compiles the package anew
+        kept_environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         done = subprocess.run(
             command,
             cwd=folder,
-            env={**os.environ, **environment, **variables},
+            env={**kept_environment, **environment, **variables},
             capture_output=True,
             text=True,
             check=False,
@@ -645,10 +649,16 @@ def headline(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", "", found[1])).split()) if found else ""
 
 
+@cache
+def tasks_of(suite: str) -> tuple[Task, ...]:
+    """Return the shipped tasks of a suite."""
+    return load_tasks(TaskRequest(suites=choose_suites([suite])))
+
+
 def touched(run_of_bug: Run, suite: str) -> set[Key]:
     """Return the questions whose query, or a conversation that they need, was damaged."""
     found = set()
-    for task in load_tasks(TaskRequest(suites=choose_suites([suite]))):
+    for task in tasks_of(suite):
         for store in task.stores:
             for question in store.questions:
                 facts = [task.evidence[fact] for fact in question.evidence]
@@ -729,6 +739,7 @@ def report_of(bug: Bug, found: Run, healthy: Run) -> dict[str, Any]:
         "says": bug.says,
         "system": bug.system,
         "suite": bug.suite,
+        "seen": bug.seen,
         "touched": len(rows.touched),
         "affected": len(rows.affected),
         "held before": sum(healthy.verdicts.get(key) not in PLACES for key in rows.affected),
@@ -750,27 +761,28 @@ def report_of_healthy(name: str, found: Run) -> dict[str, Any]:
 
 
 def table(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> str:
-    """Return the Markdown table of bugs before and after a change."""
-    old = {one["name"]: one for one in before}
-    lines = [
-        "| bug | system | questions it lost | before | after | first line after |",
-        "| --- | --- | ---: | --- | --- | --- |",
-    ]
-    for one in after:
-        if one["says"] == "healthy":
-            continue
-        lost = (
-            f"{one['held before']} of {one['affected']}" if one["affected"] != one["held before"] else one["affected"]
-        )
-        first = one["lines"]["terminal"].replace("|", "\\|")
-        was = old.get(one["name"], {}).get("grade", "-")
-        lines.append(f"| {one['says']} | {one['system']} | {lost} | {was} | {one['grade']} | {first} |")
-    counts = [
-        f"{grade} {sum(o['grade'] == grade for o in before if o['says'] != 'healthy')} → "
-        f"{sum(o['grade'] == grade for o in after if o['says'] != 'healthy')}"
-        for grade in GRADES
-    ]
-    return "\n".join([*lines, "", "; ".join(counts)])
+    """Return the Markdown tables of the bugs before and after a change: those seen while it was made, and the others."""
+    old = {one["name"]: one["grade"] for one in before}
+    lines = []
+    for seen in (True, False):
+        bugs = [one for one in after if one.get("seen") is seen]
+        lines += [
+            "",
+            "| bug | in | questions lost | before | after | first line after |",
+            "| --- | --- | ---: | --- | --- | --- |",
+        ]
+        for one in bugs:
+            first = one["lines"]["terminal"].replace("|", "\\|").partition("; memfail show")[0]
+            where = one["system"] if one["suite"] == "memfail" else f"{one['system']}, {one['suite']}"
+            lines.append(
+                f"| {one['says']} | {where} | {one['affected']} | {old.get(one['name'], '-')} | {one['grade']} | {first} |"
+            )
+        counts = [
+            f"{grade} {sum(old.get(one['name']) == grade for one in bugs)} → {sum(one['grade'] == grade for one in bugs)}"
+            for grade in GRADES
+        ]
+        lines += ["", "; ".join(counts)]
+    return "\n".join(lines[1:])
 
 
 def printed(one: Mapping[str, Any]) -> str:
@@ -785,6 +797,23 @@ def printed(one: Mapping[str, Any]) -> str:
     return "\n".join([*lines, *(f"  clue             {text}" for text in one["clues"])])
 
 
+def reports(bugs: Sequence[Bug], systems: Sequence[str], python: str, path: str | None) -> Iterator[dict[str, Any]]:
+    """Run healthy systems, these and those of the bugs, and then the bugs; yield the report of each."""
+    controls = dict.fromkeys([*((name, "memfail") for name in systems), *((bug.system, bug.suite) for bug in bugs)])
+    with ExitStack() as stack:
+        environment = {}
+        if any(SYSTEMS[system].factory is not None for system, _ in controls):
+            endpoint = stack.enter_context(LocalEndpoint(answer=reply_by_rule, vectors=wide_vectors))
+            environment = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"}
+        healthy = {}
+        for system, suite in controls:
+            healthy[system, suite] = run(system, system, suite, python, path, environment)
+            yield report_of_healthy(f"{system} on {suite}", healthy[system, suite])
+        for bug in bugs:
+            found = run(bug.name, bug.system, bug.suite, python, path, environment)
+            yield report_of(bug, found, healthy[bug.system, bug.suite])
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run and grade; return 1 if a wrong cause is named."""
     parser = argparse.ArgumentParser(description="Grade whether runs name the bugs planted in memory systems.")
@@ -797,34 +826,22 @@ def main(words: Sequence[str] | None = None) -> int:
     if options.table:
         print(table(*(json.loads(path.read_text(encoding="utf-8")) for path in options.table)))
         return 0
-    bugs = [*OPEN, *more_bugs(options.bugs and str(Path(options.bugs).resolve()))]
-    wanted = options.only.split(",") if options.only else [b.name for b in bugs]
-    chosen = [bug for bug in bugs if bug.name in wanted]
-    controls = dict.fromkeys((bug.system, bug.suite) for bug in chosen)
-    controls |= dict.fromkeys((name, "memfail") for name in wanted if name in SYSTEMS)
-    reports = []
-    with ExitStack() as stack:
-        asks = any(SYSTEMS[system].factory is not None for system, _ in controls)
-        endpoint = stack.enter_context(LocalEndpoint(answer=reply_by_rule, vectors=wide_vectors)) if asks else None
-        environment = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"} if endpoint else {}
-        healthy: dict[tuple[str, str], Run] = {}
-        path = str(Path(options.bugs).resolve()) if options.bugs else None
-        for system, suite in controls:
-            healthy[system, suite] = run(system, system, suite, options.python, path, environment)
-            reports.append(report_of_healthy(f"{system} on {suite}", healthy[system, suite]))
-            print(printed(reports[-1]), flush=True)
-        for bug in chosen:
-            found = run(bug.name, bug.system, bug.suite, options.python, path, environment)
-            reports.append(report_of(bug, found, healthy[bug.system, bug.suite]))
-            print(printed(reports[-1]), flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(reports, indent=1, ensure_ascii=False), encoding="utf-8")
-    print(
-        "; ".join(
-            f"{grade} {sum(one['grade'] == grade for one in reports if one['says'] != 'healthy')}" for grade in GRADES
-        )
-    )
-    return int(any(one["grade"] == WRONG for one in reports))
+    path = str(Path(options.bugs).resolve()) if options.bugs else None
+    bugs = {bug.name: bug for bug in (*OPEN, *more_bugs(path))}
+    wanted = options.only.split(",") if options.only else list(bugs)
+    if unknown := [name for name in wanted if name not in bugs and name not in SYSTEMS]:
+        parser.error(f"--only: got {', '.join(unknown)}, expected names of {', '.join([*SYSTEMS, *bugs])}")
+    found = []
+    for one in reports(
+        [bugs[name] for name in wanted if name in bugs], [n for n in wanted if n in SYSTEMS], options.python, path
+    ):
+        found.append(one)
+        print(printed(one), flush=True)
+        if options.json:  # each time, so that an interrupted run keeps what it has
+            options.json.write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
+    grades = [one["grade"] for one in found if one["says"] != "healthy"]
+    print("; ".join(f"{grade} {grades.count(grade)}" for grade in GRADES))
+    return int(any(one["grade"] == WRONG for one in found))
 
 
 if __name__ == "__main__":
