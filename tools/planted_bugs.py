@@ -28,7 +28,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Conversation, SystemContext, Task
+from pytest_memfail.core import CORRECT, NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Conversation, SystemContext, Task
 from pytest_memfail.suites import TaskRequest, choose_suites, load_tasks
 from pytest_memfail.systems import built_in_system
 from pytest_memfail.systems.base import entries_of
@@ -556,6 +556,7 @@ class Run:
     verdicts: Mapping[Key, str]
     ids: Mapping[str, Key]
     """The questions by their node ids, which clues name."""
+    held_by_reference: frozenset[Key]
     damaged: frozenset[tuple[str, str]]
 
 
@@ -605,6 +606,8 @@ def run(name: str, system: str, suite: str, python: str, bugs: str | None, envir
         result = json.loads((folder / "out.json").read_text(encoding="utf-8"))["records"][0]
         lines = [json.loads(line) for line in (folder / "record.jsonl").read_text(encoding="utf-8").splitlines()]
         questions = {(q["task"], q["store"], q["question"]): q for q in lines if q["type"] == "question"}
+        ids = {q["id"]: key for key, q in questions.items()}
+        outcomes = (lines[-1].get("reference") or {}).get("outcomes", {})
         damaged = folder / "damaged"
         return Run(
             first_line(done.stdout),
@@ -612,7 +615,8 @@ def run(name: str, system: str, suite: str, python: str, bugs: str | None, envir
             headline((folder / "out.html").read_text(encoding="utf-8")),
             result.get("clues", []),
             {key: q["verdict"] for key, q in questions.items()},
-            {q["id"]: key for key, q in questions.items()},
+            ids,
+            frozenset(ids[name] for name, outcome in outcomes.items() if outcome == CORRECT and name in ids),
             frozenset((kind, what) for kind, what in map(json.loads, damaged.read_text(encoding="utf-8").splitlines()))
             if damaged.exists()
             else frozenset(),
@@ -638,9 +642,9 @@ def first_line(terminal: str) -> str:
 
 
 def first_of_comment(comment: str) -> str:
-    """Return what a comment says before its first table, without the settings of the run."""
-    above = comment.partition("\n|")[0].splitlines()
-    return " ".join(line for line in above if line and not line.startswith(("<!--", "system ", "[The page")))
+    """Return the first line of a comment, after its mark."""
+    lines = (line for line in comment.splitlines() if line and not line.startswith("<!--"))
+    return re.sub(r"\\(.)", r"\1", next(lines, ""))
 
 
 def headline(page: str) -> str:
@@ -691,17 +695,15 @@ def stage_of(line: str) -> str | None:
     return next((verdict for verdict, pattern in PLACES.items() if re.search(pattern, line, re.IGNORECASE)), None)
 
 
-def named_rows(line: str, verdict: str, found: Run, healthy: Run) -> set[Key]:
+def named_rows(line: str, verdict: str, found: Run) -> set[Key]:
     """Return the rows that a line counts: those of a verdict, or those of them that the reference held."""
-    of = {key for key, got in found.verdicts.items() if got == verdict}
-    beyond = {key for key in of if healthy.verdicts.get(key) not in PLACES}
-    count = re.search(r"(\d+) of", line)
-    return beyond if count and int(count[1]) != len(of) and int(count[1]) == len(beyond) else of
+    rows = {key for key, got in found.verdicts.items() if got == verdict}
+    return rows & found.held_by_reference if "beyond" in line else rows
 
 
 def clue_in(line: str, found: Run) -> Mapping[str, Any] | None:
     """Return the clue that a line says."""
-    return next((one for one in found.clues if one["text"].rstrip(".") in line.replace("\\", "")), None)
+    return next((one for one in found.clues if one["text"].rstrip(".") in line), None)
 
 
 def rows_of_clue(clue: Mapping[str, Any] | None, found: Run) -> set[Key]:
@@ -720,7 +722,7 @@ def graded(line: str, bug: Bug, rows: Rows, found: Run, healthy: Run) -> str:
     stage = stage_of(line)
     if stage is None:
         return NOTHING
-    named = named_rows(line, stage, found, healthy)
+    named = named_rows(line, stage, found)
     if stage in bug.stages:
         return STAGE if named and len(named & rows.affected) >= ONLY * len(named) else NOTHING
     # what is said of the healthy system too is no finding, unless the bug lies elsewhere

@@ -27,7 +27,9 @@ DAMAGED = ["not_retrieved"] * 4 + ["not_stored"] * 5 + ["ungraded"]
 
 def run(verdicts: list[str], clues: list[dict[str, Any]] | None = None) -> Any:
     """Return a run with these verdicts, which says nothing."""
-    return planted_bugs.Run("", "", "", clues or [], dict(zip(KEYS, verdicts, strict=True)), IDS, frozenset())
+    return planted_bugs.Run(
+        "", "", "", clues or [], dict(zip(KEYS, verdicts, strict=True)), IDS, frozenset(KEYS[4:]), frozenset()
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,12 +55,19 @@ def test_the_right_stage_with_the_rows_of_a_healthy_system_names_nothing() -> No
     found = run(["not_retrieved"] * 6 + ["ungraded"] * 4)
     assert planted_bugs.graded("loses most in retrieval: 6 of 10", bug, rows, found, run(HEALTHY)) == "nothing"
     # the same, beyond what the healthy system loses
-    assert planted_bugs.graded("loses most in retrieval: 2 of 10", bug, rows, found, run(HEALTHY)) == "stage"
+    assert (
+        planted_bugs.graded("loses most in retrieval: 2 of 10 beyond a verbatim store", bug, rows, found, run(HEALTHY))
+        == "stage"
+    )
 
 
 def test_the_first_line_stands_between_the_last_table_and_the_next_steps() -> None:
     said = "all  3  1\n\nloses most in storage: 2 of 3;\n  all in t\nmore\nnext: memfail show\nrecord: r"
     assert planted_bugs.first_line(said) == "loses most in storage: 2 of 3; all in t"
+
+
+def test_the_first_line_of_a_comment_follows_its_mark() -> None:
+    assert planted_bugs.first_of_comment("<!-- mark -->\n### lost in not\\_stored\n\nmore") == "### lost in not_stored"
 
 
 def test_bugs_have_a_name_of_their_own_and_a_healthy_system() -> None:
