@@ -73,7 +73,7 @@ def run(tmp_path: Path) -> Path:
 def test_a_cell_of_the_heat_map_filters(visit: Any, run: Path) -> None:
     tab = visit([run])
     assert "3 of 4" in tab.inner_text("#status")  # failures first
-    tab.click("button[aria-label='t, retrieval: 1 of 4']")
+    tab.click("button[aria-label='t, not retrieved: 1 of 4']")
     assert tab.inner_text("#status") == "1 of 4 questions match"
     assert "verdict=not_retrieved" in tab.url
     again = visit([run], tab.url[tab.url.index("#") :])
@@ -165,11 +165,11 @@ def test_the_store_over_time(visit: Any, tmp_path: Path) -> None:
     assert "Oslo" not in tab.inner_text("#memories")
 
 
-def test_two_records_show_regressions_first(visit: Any, run: Path, tmp_path: Path) -> None:
+def test_two_records_show_what_changed_first(visit: Any, run: Path, tmp_path: Path) -> None:
     worse = [question(i, v) for i, v in enumerate(["summary_error", "summary_error", "correct", "not_stored"])]
     other = write(tmp_path / "b.jsonl", *worse, store(), system="other")
     tab = visit([run, other])
-    assert tab.inner_text("#status") == "1 of 8 questions match"
+    assert tab.inner_text("#status") == "2 of 8 questions match"
     assert [one.inner_text() for one in tab.query_selector_all(".moved .badge")] == ["correct", "summary error"]
     assert len(tab.query_selector_all(".pair .line")) == 2
     tab.select_option("#change", "better")

@@ -18,7 +18,16 @@ from typing import Any
 import pytest
 from local_model import NAME, Server, weights
 
-VERDICTS = {"correct", "not_stored", "summary_error", "not_retrieved", "reasoning_error", "ungraded", "error"}
+VERDICTS = {
+    "correct",
+    "not_stored",
+    "summary_error",
+    "not_retrieved",
+    "reasoning_error",
+    "no_answer",
+    "ungraded",
+    "error",
+}
 UNUSABLE = re.compile(r"gave an impossible reply|is not valid JSON|was cut off|cut off after|no usable reply")
 """What a model that is too small does to a question."""
 MODEL = (
