@@ -21,11 +21,19 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_memfail.cli.arguments import CACHE_DIR, RECORD_HELP, Arguments
 from pytest_memfail.cli.case_of_log import case_of_log, written
 from pytest_memfail.cli.records import folders, load, tasks_of, unknown_question
-from pytest_memfail.core import FAILURES, NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
+from pytest_memfail.core import (
+    FAILURES,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    UsageError,
+    check_place,
+    one_line,
+    write_whole,
+)
 from pytest_memfail.texts import word_set
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Conversation, Fact, FactVerdict, QuestionRecord
+    from pytest_memfail.core import Conversation, Fact, FactVerdict, QuestionRecord, StorePlan
     from pytest_memfail.results import Loaded
 
 ENDING: Final = ".memfail.yaml"
@@ -112,6 +120,8 @@ def _yaml(value: object) -> bytes:
 
 
 def _question(record: Loaded, wanted: str) -> QuestionRecord:
+    from pytest_memfail.suites import NEVER_SAID
+
     found = [question for question in record.questions if question.id == wanted] or [
         question for question in record.questions if wanted in question.id
     ]
@@ -122,7 +132,7 @@ def _question(record: Loaded, wanted: str) -> QuestionRecord:
         raise UsageError(
             f"case: got {wanted!r}, which is part of {len(found)} ids in {record.path}, expected part of one id, such as {near}"
         )
-    if not found[0].facts:
+    if not found[0].facts and found[0].kind != NEVER_SAID:
         raise UsageError(
             f"case: {found[0].id} has no fact in the record (verdict {found[0].verdict}), expected one with facts"
         )
@@ -133,33 +143,61 @@ def _of_question(
     record: Loaded, question: QuestionRecord, options: argparse.Namespace
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the case, and notes on what it lacks of the run."""
+    more: dict[str, Any] = {}
+    query = question.text
     try:
-        stored, evidence, query = _stored(record, question, options)
+        stored, evidence, plan = _stored(record, question, options)
+        asked = next(one for one in plan.questions if one.id == question.question)
         conversations, notes = _kept(stored, evidence, question, options.conversations)
         homes = {c.id: at for at, c in enumerate(conversations, 1)}
-        places = {name: homes[fact.conversation_id] for name, fact in evidence.items()}
-        texts = [written(c.timestamp, ((m.role, m.content) for m in c.messages)) for c in conversations]
+        places = {name: homes[fact.conversation_id] for name, fact in evidence.items() if not fact.is_distractor}
+        texts = [_conversation(conversation) for conversation in conversations]
+        query = asked.query
+        if "answer" in asked.stages:
+            more["answer"] = "; ".join(question.gold) or "not known"
+        if plan.beside:
+            more["other_user"] = [_conversation(conversation) for conversation in plan.beside]
     except (UsageError, KeyError) as error:
         why = one_line(error if isinstance(error, UsageError) else f"they lack {error}")
         lacks = "so the case has only what the record contains and may not fail in the same way"
         notes = [f"the rows of the run cannot be read ({why}), {lacks}"]
-        evidence, query, sources = {}, question.text, _recorded(record, question)
+        evidence, sources = {}, _recorded(record, question)
         texts = [written(None, [("user", source)]) for source in sources]
         places = {fact.id: 1 + sources.index(fact.source) for fact in question.facts}
-    failed = [fact for fact in question.facts if fact.verdict == question.verdict] or list(question.facts)
+        more["answer"] = "; ".join(question.gold) or "not known"
+    expected = [fact for fact in question.facts if not fact.is_distractor]
+    expected = [fact for fact in expected if fact.verdict == question.verdict] or expected
     case = {
         "conversations": texts,
         "question": query if question.memory_held is False else question.text,
-        "answer": "; ".join(question.gold) or "not known",
+        **more,
         "expected": [
             {"fact": fact.text, "conversation": places[fact.id], **_wanted(fact, evidence.get(fact.id))}
-            for fact in failed
+            for fact in expected
         ],
         "k": question.k,
     }
+    if unwanted := [fact for fact in question.facts if fact.is_distractor]:
+        case["must_not_hold"] = [{"fact": fact.text, **_unwanted(evidence.get(fact.id))} for fact in unwanted]
     if user := next((fact.claim.user for fact in evidence.values() if fact.claim.user), None):
         case["user"] = user
     return case, notes
+
+
+def _conversation(conversation: Conversation) -> dict[str, Any]:
+    said = written(conversation.timestamp, ((m.role, m.content) for m in conversation.messages))
+    if conversation.forgets:
+        del said["messages"]
+        said["forget"] = conversation.forgets
+    return said
+
+
+def _unwanted(evidence: Fact | None) -> dict[str, Any]:
+    """Return what is known of a fact that memory must not hold."""
+    if evidence is None:
+        return {}
+    found = {"entity": evidence.claim.owner, "details": [list(detail.wordings) for detail in evidence.claim.listed]}
+    return {name: value for name, value in found.items() if value}
 
 
 def _wanted(fact: FactVerdict, evidence: Fact | None) -> dict[str, Any]:
@@ -177,8 +215,8 @@ def _wanted(fact: FactVerdict, evidence: Fact | None) -> dict[str, Any]:
 
 def _stored(
     record: Loaded, question: QuestionRecord, options: argparse.Namespace
-) -> tuple[list[Conversation], dict[str, Fact], str]:
-    """Return the conversations of a store before a question was asked, in order, the question's evidence, and its query.
+) -> tuple[list[Conversation], dict[str, Fact], StorePlan]:
+    """Return the conversations of a store before a question was asked, in order, the question's evidence, and the store.
 
     Raises `UsageError` or `KeyError` if the rows of the run are not at hand.
     """
@@ -195,8 +233,8 @@ def _stored(
     for step in plan.steps:
         if isinstance(step, Ingest):
             found.append(step.conversation)
-        elif isinstance(step, Probe) and (asked := [one for one in step.questions if one.id == question.question]):
-            return found, {fact.id: task.evidence[fact.id] for fact in question.facts}, asked[0].query
+        elif isinstance(step, Probe) and any(one.id == question.question for one in step.questions):
+            return found, {fact.id: task.evidence[fact.id] for fact in question.facts}, plan
     raise UsageError(f"they have no question {question.question}")
 
 

@@ -284,12 +284,12 @@ def distractor_verdict(
     summary: StageResult,
     retrieval: StageResult = UNREACHED,
     *,
-    is_empty: bool = False,
+    proves_nothing: bool = False,
 ) -> FactVerdict:
     """Return the verdict of a fact that memory must not hold, from the results that an expected fact would get.
 
-    Of an empty store (`is_empty`) the pass proves nothing. The metric `score` is 2 if the store holds all of it, 1 if it
-    holds a part.
+    A pass `proves_nothing` if the store never held it, or nothing at all. The metric `score` is 2 if the store holds all
+    of it, 1 if it holds a part.
     """
     made = partial(FactVerdict, fact.id, is_distractor=True)
     if storage.outcome == "ungraded" or (
@@ -307,7 +307,7 @@ def distractor_verdict(
         )
     lacking = storage if storage.outcome == "failed" else summary
     reason = _because("not held, as it should be", lacking.reason)
-    resisted = StageResult("passed", reason, confidence=storage.confidence, vacuous=is_empty)
+    resisted = StageResult("passed", reason, confidence=storage.confidence, vacuous=proves_nothing)
     if retrieval.outcome == "ungraded":
         return made(UNGRADED, resisted, resisted, retrieval)
     if retrieval.outcome == "passed":

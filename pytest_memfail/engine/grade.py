@@ -181,12 +181,13 @@ class Grader:
         if fact.is_distractor:
             storage = await self._judged("storage", fact, listing)
             summary = await self._judged("summary", fact, listing) if storage.outcome == "passed" else UNREACHED
-            is_empty = not listing.memories and not was_held
-            found = distractor_verdict(fact, storage, summary, is_empty=is_empty)
-            if found.verdict != CORRECT or "retrieval" not in stages:
+            found = distractor_verdict(fact, storage, summary)
+            if found.verdict != CORRECT:
                 return found
-            by_search = await self._ask("retrieval", fact, question, shown)
-            return distractor_verdict(fact, storage, summary, by_search, is_empty=is_empty)
+            by_search = await self._ask("retrieval", fact, question, shown) if "retrieval" in stages else UNREACHED
+            was_told = any(fact.conversation_id in conversations for _, conversations in earlier)
+            proves_nothing = (was_told or not listing.memories) and not await self._was_stored(fact, earlier)
+            return distractor_verdict(fact, storage, summary, by_search, proves_nothing=proves_nothing)
         if "storage" in stages:
             storage = await self._judged("storage", fact, listing)
             if storage.outcome == "failed" and await self._was_stored(fact, earlier):
@@ -228,6 +229,8 @@ class Grader:
             if fact.conversation_id in conversations:
                 with suppress(MemfailError):
                     found = await self._judged("storage", fact, listing)
+                    if found.outcome == "passed" and fact.may_hold_part:
+                        found = await self._judged("summary", fact, listing)
                     if found.outcome == "passed" and not found.vacuous:
                         return True
         return False

@@ -1,3 +1,4 @@
+from .kinds import NEVER_SAID as NEVER_SAID
 from .load import (
     BUILT_IN as BUILT_IN,
     DEFAULT as DEFAULT,

@@ -31,7 +31,6 @@ def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> 
     """
     questions = task.questions
     chosen = {question.id for question in in_turn(questions, limit, seed, _place)}
-    asked = chosen | {name for q in questions if q.id in chosen for name in q.needs}
     facts = [task.evidence[e] for q in questions if q.id in chosen for e in q.evidence]
     needed = {c for fact in facts for c in (fact.conversation_id, *fact.history)}
     wrong = {
@@ -48,9 +47,9 @@ def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> 
                 is_needed = haystack == "full" or step.conversation.id in needed
                 if is_needed or (names_wrong is not None and names_wrong.search(step.conversation.text)):
                     steps.append(step)
-            elif kept := tuple(q for q in step.questions if q.id in asked):
+            elif (kept := tuple(q for q in step.questions if q.id in chosen)) or not step.questions:
                 steps.append(Probe(kept))
-        if any(isinstance(step, Probe) for step in steps):
+        if any(isinstance(step, Probe) and step.questions for step in steps):
             stores.append(replace(store, steps=tuple(steps)))
     before, after = (sum(store.size for store in some) for some in (task.stores, stores))
     return replace(task, stores=tuple(stores), left_out=before - after)

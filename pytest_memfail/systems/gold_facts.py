@@ -41,22 +41,12 @@ class GoldFacts:
         for name in sorted(set[str]().union(*self._asked.values())):
             if not evidence[name].is_distractor:
                 self._facts.setdefault(evidence[name].conversation_id, []).append(evidence[name])
-        unwanted = {fact.text for fact in evidence.values() if fact.is_distractor}
-        self._until = {
-            name: max(stored for (stored, _), needed in self._asked.items() if name in needed)
-            for names in self._facts.values()
-            for name in (fact.id for fact in names if fact.text in unwanted)
-        }
-        """Facts to forget, with the number of conversations stored when they are needed last."""
         self._stored = 0
         self._entries: list[Entry] = []
 
     def store_conversation(self, conversation: Conversation) -> None:
         """Keep the facts of the conversation that any question needs."""
         self._stored += 1
-        self._entries = [
-            entry for entry in self._entries if self._until.get(entry.id or "", self._stored) >= self._stored
-        ]
         when = conversation.timestamp or next((m.timestamp for m in conversation.messages if m.timestamp), None)
         time = when.isoformat() if when else None
         said = [message.content for message in conversation.messages]

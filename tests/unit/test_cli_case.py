@@ -263,3 +263,19 @@ def test_a_case_keeps_the_time_of_day(tmp_path):
     path.write_text(text)
     (store,) = read_custom([path], tmp_path).stores
     assert [conversation.timestamp for conversation in store.read_conversations()] == starts
+
+
+def test_a_case_of_what_was_not_forgotten_fails_the_same_way(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kept.memfail.yaml").write_text(
+        "conversations: [I take aspirin., {forget: I take aspirin., date: 2026-03-02}]\n"
+        "other_user: [My dog is called Bo.]\nquestion: What do I take?\nmust_not_hold: [aspirin, Bo]\n"
+    )
+    (asked,) = run(tmp_path, "kept.memfail.yaml", "--memfail-system=bm25")
+    assert asked.verdict == "wrongly_held"
+    assert main(["case", "run.jsonl", asked.id, "-o", "again.memfail.yaml"]) == 0
+    assert "it fails against bm25: wrongly_held" in capsys.readouterr().out
+    case = yaml.safe_load((tmp_path / "again.memfail.yaml").read_text())
+    assert [one.get("forget") for one in case["conversations"]] == [None, "I take aspirin."]
+    assert [fact["details"] for fact in case["must_not_hold"]] == [[["aspirin"]], [["Bo"]]]
+    assert (case["expected"], len(case["other_user"]), "answer" in case) == ([], 1, False)

@@ -176,7 +176,8 @@ answer: penicillin
 expected: [{fact: The user is allergic to penicillin., details: [[penicillin]]}]
 ---
 id: moved
-conversations: [We moved to Lisbon in May.]
+conversations: [We moved to Lisbon in May., forget: where we lived before]
+must_not_hold: [Porto]
 question: Where do we live?
 answer: Lisbon
 expected: [{fact: The user lives in Lisbon., details: [[Lisbon]]}]
@@ -209,6 +210,8 @@ def test_own_cases_are_judged_again(own, capsys, where):
     again = load_record(own / "out.jsonl").questions
     assert again == load_record(own / "run.jsonl").questions
     assert sum(asked.task == "custom" for asked in again) == 2
+    (unwanted,) = (fact for asked in again for fact in asked.facts if fact.is_distractor)
+    assert unwanted.vacuous  # no listing before had it
 
 
 def test_own_cases_that_are_not_there(own, capsys, monkeypatch):

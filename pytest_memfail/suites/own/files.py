@@ -495,10 +495,11 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
             conversation_id=home.id,
             claim=replace(_claim(case, expected), replaced=tuple(expected.forbidden)),
         )
-    unwanted = {
-        f"{case_id}:not-{number}": _unwanted(case, fact, f"{case_id}:not-{number}", conversations)
-        for number, fact in enumerate(case.must_not_hold, 1)
-    }
+    beside = tuple(_conversation(one, f"c-{case_id}-other-{i}") for i, one in enumerate(case.other_user, 1))
+    told = [*conversations, *beside]
+    for number, unwanted in enumerate(case.must_not_hold, 1):
+        fact = _unwanted(case, unwanted, f"{case_id}:not-{number}", told)
+        facts[fact.id] = fact
     question = Question(
         id=case_id,
         task=CUSTOM,
@@ -507,25 +508,17 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         gold=(case.answer,)
         if case.answer
         else tuple(f"memory must not hold: {fact.fact}" for fact in case.must_not_hold),
-        evidence=(*facts, *unwanted),
-        kind="open" if facts else NEVER_SAID,
+        evidence=tuple(facts),
+        kind="open" if case.expected else NEVER_SAID,
         k=case.k,
         file=str(path),
         line=line,
         stages=STAGES if case.answer else MEMORY_STAGES,
     )
     steps: list[Step] = [*map(Ingest, conversations)]
-    at, was_told = _before(case)
-    if was_told and not facts:  # a memory that never held it has forgotten nothing
-        held = {
-            f"{name}-before": replace(fact, id=f"{name}-before", is_distractor=False) for name, fact in unwanted.items()
-        }
-        held = {name: fact for fact_at, (name, fact) in enumerate(held.items()) if fact_at in was_told}
-        before = replace(question, id=f"{case_id}-before", evidence=tuple(held), stages=MEMORY_STAGES[:2], hidden=True)
-        question, facts = replace(question, needs=(before.id,)), held
-        steps.insert(at, Probe((before,)))
-    beside = tuple(_conversation(one, f"c-{case_id}-other-{i}") for i, one in enumerate(case.other_user, 1))
-    return StorePlan(case_id, (*steps, Probe((question,))), beside=beside), {**facts, **unwanted}
+    if 0 < (at := _before(case)) < len(steps):  # a memory that never held it has forgotten nothing
+        steps.insert(at, Probe(()))
+    return StorePlan(case_id, (*steps, Probe((question,))), beside=beside), facts
 
 
 def _claim(case: CustomCase, fact: ExpectedFact | UnwantedFact) -> Claim:
@@ -533,29 +526,27 @@ def _claim(case: CustomCase, fact: ExpectedFact | UnwantedFact) -> Claim:
     return Claim((Part(fact.fact), *details), owner=fact.entity, user=case.user)
 
 
-def _unwanted(case: CustomCase, fact: UnwantedFact, fact_id: str, conversations: Sequence[Conversation]) -> Fact:
-    """Return a fact that memory must not hold."""
-    home = conversations[(fact.conversation or case.only_told or 1) - 1]
+def _unwanted(case: CustomCase, fact: UnwantedFact, fact_id: str, told: Sequence[Conversation]) -> Fact:
+    """Return a fact that memory must not hold: said in one of the conversations, or by the other user."""
+    number = fact.conversation or (len(case.conversations) + 1 if case.other_user else case.only_told or 1)
     return Fact(
         id=fact_id,
         kind=UNWANTED,
         text=fact.fact,
         source=fact.fact,
-        conversation_id=home.id,
+        conversation_id=told[number - 1].id,
         claim=_claim(case, fact),
-        history=tuple(conversation.id for conversation in conversations),
+        history=tuple(conversation.id for conversation in told),
         is_distractor=True,
         may_hold_part=True,
     )
 
 
-def _before(case: CustomCase) -> tuple[int, set[int]]:
-    """Return after how many conversations memory should hold what it must forget, and which of its facts."""
-    told = {at for at, fact in enumerate(case.must_not_hold) if fact.conversation or not case.other_user}
+def _before(case: CustomCase) -> int:
+    """Return after how many conversations memory should hold what it must forget."""
     forgets = [at for at, one in enumerate(case.conversations) if one.forget is not None]
     said = [fact.conversation for fact in case.must_not_hold if fact.conversation]
-    at = forgets[0] if forgets else max(said, default=0)
-    return at, told if 0 < at < len(case.conversations) else set()
+    return forgets[0] if forgets and case.must_not_hold else max(said, default=0)
 
 
 def _source(home: Conversation, expected: ExpectedFact) -> str:
@@ -599,7 +590,7 @@ def _in_haystack(
         raise fault("the dates of the conversations leave no room for a haystack around them") from None
     ids = [conversation.id for conversation in stored]
     moved = {  # a sample that keeps the case keeps its haystack
-        name: replace(fact, conversation_id=names[fact.conversation_id], history=tuple(ids))
+        name: replace(fact, conversation_id=names.get(fact.conversation_id, fact.conversation_id), history=tuple(ids))
         for name, fact in facts.items()
     }
     early: dict[str, Probe] = {}

@@ -221,4 +221,4 @@ def test_a_fact_that_memory_must_not_hold(part, stages, name, stage):
 
 
 def test_an_empty_store_resists_nothing():
-    assert distractor_verdict(UNWANTED, FAILED, UNREACHED, is_empty=True).vacuous
+    assert distractor_verdict(UNWANTED, FAILED, UNREACHED, proves_nothing=True).vacuous

@@ -9,7 +9,7 @@ import re
 import pytest
 from row_files import folder
 
-from pytest_memfail.core import Folders, Ingest, RowError
+from pytest_memfail.core import Folders, Ingest, Probe, RowError
 from pytest_memfail.suites import HaystackFinder, read_custom, validate
 from pytest_memfail.suites.load import sample
 from pytest_memfail.suites.own import SUITE
@@ -263,20 +263,14 @@ def test_what_memory_must_not_hold(tmp_path):
     (store,) = task.stores
     first, probe, asked, *_ = store.steps
     assert isinstance(first, Ingest)
-    (before,) = probe.questions  # a memory that never held it has forgotten nothing
-    assert (before.hidden, before.stages, before.evidence) == (
-        True,
-        ("storage", "summary"),
-        ("lost-allergy:not-1-before",),
-    )
+    assert probe == Probe(())  # a listing: a memory that never held it has forgotten nothing
     assert asked.conversation.forgets == "I'm allergic to penicillin."
     assert [m.content for m in asked.conversation.messages] == ["Please forget this: I'm allergic to penicillin."]
     (question,) = store.questions
-    assert (question.needs, question.evidence) == ((before.id,), ("lost-allergy:not-1",))
+    assert question.evidence == ("lost-allergy:not-1",)
     assert (question.kind, question.stages) == ("never_said", ("storage", "summary", "retrieval"))
     fact = task.evidence["lost-allergy:not-1"]
     assert (fact.kind, fact.is_distractor, fact.may_hold_part) == ("unwanted", True, True)
-    assert not task.evidence["lost-allergy:not-1-before"].is_distractor
 
 
 @pytest.mark.parametrize(
@@ -302,18 +296,21 @@ def test_words_that_no_entry_may_have_are_found_as_whole_words(tmp_path, texts, 
     [
         ("", [1, 3]),
         ("answer: not known\nexpected: []\n", [1, 3]),
-        ("answer: Lisbon\nexpected: [{fact: We moved to Lisbon., conversation: 3}]\n", [3]),
-        ("other_user: [I take penicillin.]\n", [3]),
+        ("answer: Lisbon\nexpected: [{fact: We moved to Lisbon., conversation: 3}]\n", [1, 3]),
+        ("other_user: [I take penicillin.]\n", [1, 3]),
     ],
 )
 def test_what_was_to_be_forgotten_is_looked_for_before(tmp_path, more, probes):
-    (store,) = read(tmp_path, FORGET + more).stores
+    task = read(tmp_path, FORGET + more)
+    (store,) = task.stores
     stored, found = 0, []
     for step in store.steps:
         stored += isinstance(step, Ingest)
         found += [] if isinstance(step, Ingest) else [stored]
     assert found == probes
     assert len(store.beside) == ("other_user" in more)
+    (fact,) = (fact for fact in task.evidence.values() if fact.is_distractor)
+    assert fact.conversation_id == (store.beside or store.read_conversations())[0].id
 
 
 def test_in_a_haystack_it_is_looked_for_at_the_same_place(tmp_path):
@@ -326,10 +323,7 @@ def test_in_a_haystack_it_is_looked_for_at_the_same_place(tmp_path):
     assert len(told) == 3 + 4 + 2
     assert told[told.index("?") - 1] == "I'm allergic to penicillin."
     assert told[-1] == "?"
-    assert [question.id for question in sample(task, 1, 0).stores[0].all_questions] == [
-        "lost-allergy-before",
-        "lost-allergy",
-    ]
+    assert sample(task, 1, 0).stores == task.stores
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ HELD, LOST = StageResult("passed"), StageResult("failed")
 LISTED = distractor_verdict(FACT, HELD, HELD)
 SHOWN = distractor_verdict(FACT, LOST, HELD, HELD)
 APART = distractor_verdict(FACT, LOST, HELD, LOST)
-EMPTY = distractor_verdict(FACT, LOST, HELD, LOST, is_empty=True)
+EMPTY = distractor_verdict(FACT, LOST, HELD, LOST, proves_nothing=True)
 OWN = replace(LISTED, is_distractor=False)
 
 
