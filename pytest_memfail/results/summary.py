@@ -281,6 +281,8 @@ def summarize(
     benchmark. `approximate` says why tokens were counted approximately.
     """
     asked = list({question.key: question for question in questions}.values())
+    # one that only names what must not be held needs no answer, and says nothing about those of the others
+    telling = [q for q in asked if not q.facts or not all(fact.is_distractor for fact in q.facts)] or asked
     known = tasks or {}
     groups = (group for name, task in known.items() for group in task.groups(name))
     by_group: dict[str, list[QuestionRecord]] = {group: [] for group in groups}
@@ -299,7 +301,7 @@ def summarize(
         total=_tally(TOTAL, asked),
         stores=tuple(_figures(name, asked, stores) for name in asked_tasks),
         warnings=(*_warnings(list(tallies.values()), stores, left_out), *about_tokens),
-        answered=any(q.answer.outcome in ("passed", "failed") for q in asked),
+        answered=any(q.answer.outcome in ("passed", "failed") for q in telling),
         replied=any(q.reply is not None for q in asked),
         protocol=protocol,
         record=record,

@@ -96,7 +96,7 @@ def test_cases_of_a_memory_that_forgets_its_newest_fail(tmp_path, monkeypatch, c
     assert not (tmp_path / "x.json").exists()
     assert main(["case", "run.jsonl", lost[0].id, "-o", "a.memfail.yaml", "--system=bm25"]) == 1
     said = capsys.readouterr().out
-    assert "warning: it does not fail against bm25 (ungraded); keep more of the store" in said
+    assert "warning: it does not fail against bm25 (no_answer); keep more of the store" in said
     assert main(["case", "run.jsonl", lost[0].id, "-o", "b.memfail.yaml", "--system=nobody"]) == 0
     assert re.search(r"note: it could not be run here against nobody: ERROR: .*'nobody'", capsys.readouterr().out)
 

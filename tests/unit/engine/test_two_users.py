@@ -90,7 +90,7 @@ def test_a_service_that_mixes_its_users_up_leaks(make_bench, serve, tmp_path, mi
         )
     )
     results = bench.all(run)
-    assert set(names(results)) <= {"ungraded", "not_retrieved", "wrongly_held"}
+    assert set(names(results)) <= {"no_answer", "not_retrieved", "wrongly_held"}
     score = SUITE.measures[0].of([result.verdict for result in results])
     assert score.n == PAIRS
     if value is None:  # where a search brings up the other's fact among five

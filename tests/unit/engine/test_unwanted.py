@@ -134,7 +134,8 @@ def test_what_was_to_be_forgotten(make_bench, tmp_path, factory, name, vacuous, 
 
 
 @pytest.mark.parametrize(
-    ("factory", "name"), [(Forgetting, "ungraded"), (Whole, "wrongly_held"), (Wiping, "not_stored"), (Deaf, "ungraded")]
+    ("factory", "name"),
+    [(Forgetting, "no_answer"), (Whole, "wrongly_held"), (Wiping, "not_stored"), (Deaf, "no_answer")],
 )
 def test_a_memory_that_forgets_all_loses_what_it_should_keep(make_bench, tmp_path, factory, name):
     verdict = judged(make_bench, tmp_path, ALLERGY + VAN, factory)
@@ -156,7 +157,7 @@ def test_a_system_without_forget_is_told(make_bench, tmp_path):
 @pytest.mark.parametrize(
     ("apart", "name", "stage"),
     [
-        (("list", "search"), "ungraded", "retrieval"),  # no model answers
+        (("list", "search"), "no_answer", "retrieval"),  # no model answers
         ((), "wrongly_held", "storage"),
         (("list",), "wrongly_held", "retrieval"),
         (("search",), "wrongly_held", "storage"),

@@ -361,3 +361,9 @@ def test_what_the_judge_could_not_read_is_warned_of_and_still_trusted():
     lost = line(NOT_STORED, facts=[{"verdict": NOT_STORED}, unread])  # failed whatever the other fact is
     assert not any("English" in warning for warning in built(lost).warnings)
     assert not any("English" in warning for warning in built(line(CORRECT), line(UNGRADED)).warnings)
+
+
+def test_a_question_of_what_must_not_be_held_says_nothing_of_the_answers_of_others():
+    unwanted = line(CORRECT, answer="passed", facts=[{"verdict": CORRECT, "is_distractor": True}])
+    assert not built(unwanted, line(NOT_RETRIEVED)).answered
+    assert built(unwanted).answered
