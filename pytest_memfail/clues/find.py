@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -31,7 +32,7 @@ def find_clues(questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord
             clue = Clue(
                 name=test.name,
                 text=test.text,
-                verdict=test.verdict,
+                verdict=_verdict(test),
                 explained=len(test.cases),
                 lost=test.lost,
                 p=p,
@@ -40,6 +41,12 @@ def find_clues(questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord
             found.append((test, clue))
     found.sort(key=lambda one: (-len(one[1].questions), one[0].is_vague, one[1].p))
     return tuple(_without_repeats(found))
+
+
+def _verdict(test: Test) -> str:
+    """Return the failure of most of the facts that a test explains."""
+    found = Counter(case.fact.verdict for case in test.cases).most_common(1)
+    return found[0][0] if found else test.verdict
 
 
 def _without_repeats(found: Sequence[tuple[Test, Clue]]) -> Iterable[Clue]:

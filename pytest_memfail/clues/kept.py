@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_memfail.clues.cases import Case, Evidence, Session
 from pytest_memfail.clues.exact import Split, best_split, compare
-from pytest_memfail.clues.tests import FEWEST, FITS, TIMES_MORE, Test, best, fact_test, share
+from pytest_memfail.clues.tests import BEFORE_SEARCH, FEWEST, FITS, TIMES_MORE, Test, best, fact_test, share
 from pytest_memfail.core import KINDS, NOT_STORED, TURN, Told, moment_of
 
 CUT_SLACK: Final = 20
@@ -34,12 +34,11 @@ def kept_tests(evidence: Evidence) -> Iterator[Test]:
     lost = [case for case in cases if case.is_lost]
     if not lost:
         return
-    verdict = Counter(case.fact.verdict for case in lost).most_common(1)[0][0]
     sessions = [session for session in evidence.sessions if session.told.entries]
-    yield from _cut(verdict, cases, sessions)
-    yield from _parts(verdict, cases, sessions)
-    yield from _kinds(verdict, cases, sessions)
-    yield from _late(verdict, cases)
+    yield from _cut(cases, sessions)
+    yield from _parts(cases, sessions)
+    yield from _kinds(cases, sessions)
+    yield from _late(cases)
 
 
 # -- conversations without an entry ------------------------------------------------------------------------------------
@@ -119,7 +118,7 @@ def _weekday(told: Told) -> str:
 # -- parts of conversations --------------------------------------------------------------------------------------------
 
 
-def _cut(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
+def _cut(cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
     """Test whether entries are cut at a constant length."""
     partial = [session.told for session in sessions if "0" in session.told.sentences]
     if len(partial) < FEWEST:
@@ -131,7 +130,7 @@ def _cut(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> It
     fits = len(at_limit) >= FITS * len(partial) and sum("0" in told.sentences for told in longer) >= FITS * len(longer)
     limit = longest if fits else limit
     cause = f"entries are cut at {limit} characters"
-    yield fact_test("cut", verdict, cases, _ends_in_lost, cause, fits=fits)
+    yield fact_test("cut", BEFORE_SEARCH, cases, _ends_in_lost, cause, fits=fits)
 
 
 def _ends_in_lost(case: Case) -> bool:
@@ -174,7 +173,7 @@ def _some(told: Told, kept: Sequence[bool]) -> str:
     return TURN.join(("1" if one else "0") * len(turn) for turn, one in zip(_turns(told), kept, strict=False))
 
 
-def _parts(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
+def _parts(cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
     """Test whether only one part of each conversation is kept."""
     for cause, mask in _MASKS.items():
         expected = [
@@ -190,10 +189,10 @@ def _parts(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> 
                 first, last = case.stated
                 return case.told is not None and "0" in mask(case.told).replace(TURN, "")[first : last + 1]
 
-            yield fact_test("part", verdict, cases, is_outside, cause, fits=fits)
+            yield fact_test("part", BEFORE_SEARCH, cases, is_outside, cause, fits=fits)
 
 
-def _late(verdict: str, cases: Sequence[Case]) -> Iterator[Test]:
+def _late(cases: Sequence[Case]) -> Iterator[Test]:
     """Test whether what is said late, or early, in a conversation is lost."""
     told = [case for case in cases if case.told is not None and case.told.entries]
     found = best([("late", best_split(told, lambda case: case.stated[1]))]) if told else None
@@ -204,7 +203,7 @@ def _late(verdict: str, cases: Sequence[Case]) -> Iterator[Test]:
     cause = f"what is said {where} sentence {split.limit + 1:.0f} of a conversation is lost"
     yield fact_test(
         "late",
-        verdict,
+        BEFORE_SEARCH,
         told,
         lambda case: (case.stated[1] > split.limit) == split.above,
         cause,
@@ -216,7 +215,7 @@ def _late(verdict: str, cases: Sequence[Case]) -> Iterator[Test]:
 # -- kinds of words ----------------------------------------------------------------------------------------------------
 
 
-def _kinds(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
+def _kinds(cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
     """Test whether conversations lose more of one kind of words than of the others, and whether that loses facts."""
     for kind in KINDS:
         counts = list(_counts(kind, sessions))
@@ -230,7 +229,7 @@ def _kinds(verdict: str, cases: Sequence[Case], sessions: Sequence[Session]) -> 
         def lacks(case: Case, kind: str = kind) -> bool:
             return kind in case.lacks
 
-        yield fact_test("kind", verdict, cases, lacks, cause, fits=fits, rate=SOME)
+        yield fact_test("kind", BEFORE_SEARCH, cases, lacks, cause, fits=fits, rate=SOME)
 
 
 def _counts(kind: str, sessions: Sequence[Session]) -> Iterator[tuple[int, int, int, int]]:

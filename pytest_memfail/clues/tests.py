@@ -18,9 +18,12 @@ TIMES_MORE: Final = 3
 """How many times more often facts that a cause concerns are lost than others."""
 FITS: Final = 0.9
 """The least share of a pattern's conversations that must fit it."""
+BEFORE_SEARCH: Final = "not_stored or summary_error"
+"""Which of both it is depends on how much of a text is left, not on the cause."""
 LOST: Final = {
     NOT_STORED: "facts not stored",
     SUMMARY_ERROR: "facts with summary errors",
+    BEFORE_SEARCH: "facts lost before the search",
     NOT_RETRIEVED: "facts not retrieved",
 }
 

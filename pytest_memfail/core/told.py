@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
+from unicodedata import category
 
 from pytest_memfail.core.days import MONTHS, WEEKDAYS
 from pytest_memfail.core.model import Conversation, Fact, Listing, Memory
 from pytest_memfail.texts import NEGATIONS, STOP_WORDS, Term, content, sentences, terms
 
 DIGITS, NUMBER_NAMES, DATES, NAMES, NEGATED = "digits", "number words", "months and weekdays", "names", "negations"
-CONDITIONS, ACCENTED, LONG, OTHERS = "conditions", "accented words", "long words", "other words"
+CONDITIONS, ACCENTED, LONG, OTHERS = "conditions", "letters and signs outside ASCII", "long words", "other words"
 KINDS: Final = (DIGITS, NUMBER_NAMES, DATES, NAMES, NEGATED, CONDITIONS, ACCENTED, LONG)
 """The kinds of words that a system may treat in its own way."""
 LONG_WORD: Final = 10
@@ -111,7 +112,7 @@ def _told(
     said = [sentences(message.content) for message in conversation.messages]
     joined = "\n".join(texts)
     is_whole = bool(texts) and all(message.content in joined for message in conversation.messages)
-    held = {} if is_whole else Counter(term.word for text in dict.fromkeys(texts) for term in terms(text))
+    held = {} if is_whole else Counter(word for text in dict.fromkeys(texts) for word, _ in _words(text))
     kept = TURN.join("".join("1" if is_whole or _holds(held, one) else "0" for one in turn) for turn in said)
     times = dict.fromkeys(str(memories[place].timestamp) for place in places if memories[place].timestamp is not None)
     every = [one for turn in said for one in turn]
@@ -150,17 +151,16 @@ def _kinds_kept(said: Sequence[str], held: Mapping[str, int] | None) -> dict[str
     left = dict(held or {})
     counts: dict[str, list[int]] = {}
     for sentence in said:
-        for i, term in enumerate(terms(sentence)):
-            kind = kind_of(term, sentence, is_first=i == 0)
-            if kind == OTHERS and term.word in STOP_WORDS:
+        for word, kind in _words(sentence):
+            if kind == OTHERS and word in STOP_WORDS:
                 continue
             count = counts.setdefault(kind, [0, 0])
             count[0] += 1
             if held is None:
                 count[1] += 1
-            elif left.get(term.word, 0):
+            elif left.get(word, 0):
                 count[1] += 1
-                left[term.word] -= 1
+                left[word] -= 1
     return {kind: (told, kept) for kind, (told, kept) in counts.items()}
 
 
@@ -174,10 +174,18 @@ def _kinds_lacking(said: Sequence[str], held: Mapping[str, int] | None) -> tuple
 
 def kinds_of(sentence: str) -> dict[str, str]:
     """Return the words of a sentence with their kinds."""
-    return {term.word: kind_of(term, sentence, is_first=i == 0) for i, term in enumerate(terms(sentence))}
+    return dict(_words(sentence))
 
 
-def kind_of(term: Term, sentence: str, *, is_first: bool = False) -> str:
+def _words(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield the words of a sentence with their kinds, and its signs outside ASCII, such as those of degrees and pounds."""
+    for i, term in enumerate(terms(sentence)):
+        yield term.word, _kind_of(term, sentence, is_first=i == 0)
+    if not sentence.isascii():
+        yield from ((sign, ACCENTED) for sign in sentence if sign > "~" and category(sign)[0] == "S")
+
+
+def _kind_of(term: Term, sentence: str, *, is_first: bool = False) -> str:
     """Return the kind of a word of a sentence; the first one is no name for its capital letter."""
     word = term.word
     if word[0].isdigit() or word[:1] == "-":

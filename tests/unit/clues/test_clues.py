@@ -10,7 +10,7 @@ from made_runs import START, Made, conversation, listed
 
 from pytest_memfail.clues import find_clues
 from pytest_memfail.clues.exact import at_least, best_split, compare, heads
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Memory, told_of
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Fact, Memory, told_of
 
 
 def clues(made: Made, **options):
@@ -193,3 +193,12 @@ def test_what_is_left_of_a_conversation():
     assert part.words["names"] == (1, 0)
     assert part.words["digits"] == (1, 0)
     assert part.words["negations"] == (1, 0)
+
+
+def test_signs_outside_ascii_and_the_words_that_a_fact_lacks():
+    fact = Fact("f", "k", "It costs £9 in the café.", "It costs £9 in the café.", "c-0")
+    told = [conversation(0, "The inn is old. It costs £9 in the café."), conversation(1)]
+    memories = [Memory("The inn is old. It costs 9 in the caf.", "c-0-0")]
+    (one, _) = told_of(told, listed(memories, told), [fact])
+    assert (one.facts["f"], one.lacks["f"]) == ((1, 1), ("letters and signs outside ASCII",))
+    assert one.words["letters and signs outside ASCII"] == (2, 0)
