@@ -182,12 +182,15 @@ class Condition:
     single_store: bool = False
     smallest_only: bool = False
     """Whether to measure it only at the smallest size."""
+    reference: str = "none"
+    """`made` in the run, or `kept` by an earlier one."""
 
     def arguments(self) -> list[str]:
         if self.judge is None:
             return ["-p", "no:memfail"]
         return ["-p", "pytest_memfail.plugin", "--memfail-system=instant", "--memfail-tasks=generated",
-                f"--memfail-k={K}", f"--memfail-judge={self.judge}"]  # fmt: skip
+                f"--memfail-k={K}", f"--memfail-judge={self.judge}",
+                *["--memfail-reference=none"] * (self.reference == "none")]  # fmt: skip
 
 
 FLOOR_CONDITION: Final = Condition("plain pytest", None)
@@ -197,6 +200,8 @@ CONDITIONS: Final = (
     Condition("instant judge, one store", "passes", single_store=True, smallest_only=True),
     Condition("instant judge, ungraded", "leaves-open", smallest_only=True),
     Condition("offline judge", "offline"),
+    Condition("offline, reference kept", "offline", smallest_only=True, reference="kept"),
+    Condition("offline, reference made", "offline", smallest_only=True, reference="made"),
 )
 
 
@@ -258,6 +263,8 @@ class Bench:
     def __init__(self, folder: Path, timeout: float) -> None:
         self._timeout = timeout
         self._folder = folder
+        self._kept: dict[int, bytes] = {}
+        """The reference that an earlier run has made, by size."""
         for name, file, text in (("plain", "test_floor.py", FLOOR), ("memfail", "conftest.py", CONFTEST)):
             (folder / name).mkdir()
             (folder / name / file).write_text(text)
@@ -283,6 +290,14 @@ class Bench:
         if collect:
             tests = "test" if n == 1 else "tests"
             return measure([*command, "--collect-only"], project, env, self._timeout, f"{n} {tests} collected")
+        if condition.reference == "kept":
+            kept = project / ".pytest_cache/d/memfail/reference.json"
+            if n not in self._kept:
+                subprocess.run(command, cwd=project, env=env, capture_output=True, check=False, timeout=self._timeout)
+                self._kept[n] = kept.read_bytes()
+                shutil.rmtree(project / ".pytest_cache")
+            kept.parent.mkdir(parents=True)
+            kept.write_bytes(self._kept[n])
         outcome = "passed" if condition.judge in (None, "passes") else "skipped"
         return measure(command, project, env, self._timeout, f"{n} {outcome}")
 

@@ -185,8 +185,11 @@ def most_lost(results: Summary, failures: Collection[Failed]) -> str:
         worse = sum(failed.rank == WORSE for failed in failures)
         said = f"worse than before: {worse} of {asked}, most in {where}: {len(lost)}"
     else:
-        beyond = f" beyond {reference_name(results)}" if all(failed.is_beyond for failed in lost) else ""
-        beyond = f", which {reference_name(results)} loses later" if rank == EARLIER else beyond
+        count, beyond = sum(failed.is_beyond for failed in lost), ""
+        if rank == EARLIER:
+            beyond = f", which {reference_name(results)} loses later"
+        elif count:
+            beyond = f"{'' if count == len(lost) else f', {count} of them'} beyond {reference_name(results)}"
         said = f"loses most in {where}: {len(lost)} of {results.total.n}{beyond}"
     if len(results.tasks) > 1:
         said += f"; all in {task}" if len(group) == len(lost) else f"; of these {len(group)} in {task}"

@@ -205,6 +205,12 @@ def test_a_loss_before_that_of_the_reference_comes_before_the_ceiling() -> None:
     assert ceiling.startswith("the benchmark's ceiling: 30 of 33 lost")
 
 
+def test_what_the_reference_was_not_judged_on_is_counted_apart() -> None:
+    asked = [*beside(None, count=3), question(1, NOT_RETRIEVED, task="a")]
+    *_, headline, _, _ = at_the_end(asked)
+    assert headline == "loses most in retrieval (not_retrieved): 4 of 4, 3 of them beyond a verbatim store"
+
+
 def test_what_any_verbatim_store_loses_is_no_fault() -> None:
     *_, headline, ceiling, _, _ = at_the_end(beside(NOT_RETRIEVED, count=30))
     assert headline == "nothing lost beyond a verbatim store among 30 questions"
