@@ -93,7 +93,8 @@ UNWANTED_KINDS: Final[dict[str, Kind]] = {
     UNWANTED: Kind(
         present="""\
 some entry tells this of the same person, in any wording, with what sets it apart: its name, number, place or time. One that \
-only asks to forget it tells it if it repeats it. One about the same thing with another value does not.""",
+only asks to forget it tells it if it repeats it. One about the same thing with another value does not. If "must_keep" lists \
+wordings, an entry with one of each tells it.""",
         faithful="a reader of the entries would know it.",
         recoverable="a reader of these entries alone would know it.",
         find=find_wordings,

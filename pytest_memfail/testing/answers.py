@@ -118,7 +118,10 @@ def _entries(block: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=4)
 def _judge(protocol: str) -> OfflineJudge:
-    return OfflineJudge("paper" if protocol == "paper" else "ours")
+    from pytest_memfail.suites import DEFAULT, built_in_suite
+
+    kinds = {name: kind for suite in map(built_in_suite, DEFAULT) for name, kind in suite.kinds.items()}
+    return OfflineJudge("paper" if protocol == "paper" else "ours", kinds=kinds)
 
 
 @lru_cache(maxsize=16)
