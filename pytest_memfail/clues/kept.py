@@ -78,8 +78,6 @@ def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float]]
     day = days.most_common(1)[0][0]
     if day:
         yield test(lambda session: _weekday(session.told) == day, f"those of a {day}", len(WEEKDAYS))
-    for kind in KINDS:
-        yield test(lambda session, kind=kind: kind in session.told.words, f"those with {kind}", 1)  # type: ignore[misc]
     ordered: tuple[tuple[str, Callable[[Session], float]], ...] = (
         ("long", lambda session: session.told.characters),
         ("alike", lambda session: session.told.starts_like),

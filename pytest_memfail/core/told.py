@@ -54,7 +54,7 @@ class Told:
     times: tuple[str, ...] = ()
     """The different timestamps of these entries."""
     words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """By kind, how many words were told, and how many of them the entries hold."""
+    """By kind, how many words were told, and how many of them the entries hold; empty if they hold every message as it is."""
     is_lowered: bool = False
     """Whether the entries have no capital letter although it has some."""
     starts_like: int = 0
@@ -129,7 +129,7 @@ def _told(
         max(map(len, texts), default=0),
         len(texts) - len(set(texts)),
         tuple(times),
-        _kinds_kept(every, None if is_whole else held),
+        {} if is_whole else _kinds_kept(every, held),
         bool(texts) and joined == joined.lower() and not is_whole and conversation.text != conversation.text.lower(),
         same,
         stated,
@@ -146,9 +146,9 @@ def _holds(held: Mapping[str, int], sentence: str) -> bool:
     return sum(word in held for word in wanted) >= KEPT_SHARE * len(wanted)
 
 
-def _kinds_kept(said: Sequence[str], held: Mapping[str, int] | None) -> dict[str, tuple[int, int]]:
-    """Return, by kind, how many words were said and how many of them are held; for `held=None`, all of them."""
-    left = dict(held or {})
+def _kinds_kept(said: Sequence[str], held: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Return, by kind, how many words were said and how many of them are held."""
+    left = dict(held)
     counts: dict[str, list[int]] = {}
     for sentence in said:
         for word, kind in _words(sentence):
@@ -156,9 +156,7 @@ def _kinds_kept(said: Sequence[str], held: Mapping[str, int] | None) -> dict[str
                 continue
             count = counts.setdefault(kind, [0, 0])
             count[0] += 1
-            if held is None:
-                count[1] += 1
-            elif left.get(word, 0):
+            if left.get(word, 0):
                 count[1] += 1
                 left[word] -= 1
     return {kind: (told, kept) for kind, (told, kept) in counts.items()}
