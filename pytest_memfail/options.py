@@ -248,11 +248,17 @@ class Settings:
             numbers.append(int(part))
         return tuple(dict.fromkeys(numbers))
 
-    @option("NAME", default="offline", identifies="verdicts")
+    @option(
+        "NAME",
+        default="offline",
+        identifies="verdicts",
+        # no paths of this machine; the digest of the weights identifies the content of a folder
+        record=lambda name, _: f"nli:{Path(name).name}" if name.startswith(("nli:/", "nli:~")) else name,
+    )
     def judge(given: Given) -> str:
         """Judge: offline (no model, no network), a model name, offline+MODEL (the model decides only what the
-        offline judge is unsure of), an entry point, module:attribute, or a name that your conftest.py provides
-        (default: offline)
+        offline judge is unsure of), nli:FOLDER_OR_MODEL (a local classifier of entailment), an entry point,
+        module:attribute, or a name that your conftest.py provides (default: offline)
         """
         return str(given.value)
 
@@ -264,7 +270,9 @@ class Settings:
         rerun=True,
     )
     def judge_options(given: Given) -> dict[str, str]:
-        """Option of the offline judge: weights=PATH, learned from your own labels (memfail judge-check --train)"""
+        """Option of the judge. offline: weights=PATH, learned from your own labels (memfail judge-check --train). A
+        model: form=yesno, if it answers only Yes or No. nli:MODEL: entailment=LABEL, the label for a supported claim
+        """
         return given.pairs()
 
     @option("NAME", identifies="subject", field="test_taker")

@@ -33,7 +33,11 @@ def add(argument: Arguments) -> None:
     argument("--planted", said)
     argument.data("with --planted: folder with the rows")
     argument("--every N", "with --planted: use every Nth fact", int, 1)
-    argument(f"{OPTION} NAME", "offline, a model name, offline+MODEL, or module:attribute", default="offline")
+    argument(
+        f"{OPTION} NAME",
+        "offline, a model name, offline+MODEL, nli:FOLDER_OR_MODEL, or module:attribute",
+        default="offline",
+    )
     argument("--suite NAME", "the suite of the labelled cases and replies (default: memfail)")
     argument(*PROTOCOL)
     said = "use only this split (default: dev and test, separately)"
@@ -44,7 +48,11 @@ def add(argument: Arguments) -> None:
     said = "use only N cases (with --suite also N replies), the same in every run"
     argument("--limit N", said, int)
     add_model_options(argument, "cases")
-    argument("--judge-option KEY=VALUE", "weights=PATH for the offline judge", many=True)
+    argument(
+        "--judge-option KEY=VALUE",
+        "weights=PATH (offline), form=yesno (a model), or entailment=LABEL (nli:MODEL)",
+        many=True,
+    )
     argument("--data-report", "show the balance of the cases instead")
     argument("--explain CASE", "show only this case, with its most decisive features (offline judge)")
     said = "fit a correction of the offline judge to the labels in the files (at least 50) instead"

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from pytest_memfail.core import STAGES, UnknownNameError, UsageError, fingerprint, one_line, os_reason
 from pytest_memfail.finding import lookup
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import AnswerKind, Judge, Kind, Suite
-    from pytest_memfail.judges import OfflineJudge
+    from pytest_memfail.core import AnswerKind, Judge, Kind, ProtocolName, Suite
+    from pytest_memfail.judges import NliModel, OfflineJudge
     from pytest_memfail.llm import ModelClient
 
     Kinds = Mapping[str, Any]
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 OFFLINE: Final = "offline"
 CASCADE: Final = OFFLINE + "+"
+NLI: Final = "nli:"
+YES_NO: Final = "form=yesno"
 GROUP: Final = "pytest_memfail.judges"
 _WEIGHTS: Final = Path(__file__).parents[1] / "judges" / "offline" / "weights.json.gz"
 
@@ -81,6 +83,9 @@ class NamedJudge:
         With `replays` the name may be a model without a known endpoint, whose replies are kept. Raises `UsageError` for a name that
         is not a judge and cannot be a model, and for an object that is not a judge.
         """
+        if self.name.startswith(NLI):
+            self.nli_model()
+            return None
         if self.is_cascade:
             if not (model := self.name.removeprefix(CASCADE)):
                 raise UsageError(f"{self.option}: got {CASCADE!r}, expected {CASCADE}MODEL")
@@ -91,7 +96,7 @@ class NamedJudge:
             return None
         known = [OFFLINE, *lookup.names(GROUP)]
         hook = f", or the hook {self.hook_name}" if self.hook_name else ""
-        others = f"module:attribute, an entry point of {GROUP}{hook}"
+        others = f"{NLI}FOLDER_OR_MODEL, module:attribute, an entry point of {GROUP}{hook}"
         if get_close_matches(self.name, known, 1, cutoff=0.75):
             raise UnknownNameError("judge", self.name, known, f"or a model name, {others}")
         if not (has_endpoint() or replays):
@@ -100,16 +105,27 @@ class NamedJudge:
             )
         return self.name
 
-    def check_options(self) -> None:
-        """Raise `UsageError` for options that this judge does not take."""
+    def check_options(self, *, is_model: bool = False) -> None:
+        """Raise `UsageError` for options that this judge does not take; `is_model` says that its name is that of a model."""
         if not self.options:
             return
-        if self.name != OFFLINE and not self.is_cascade:
+        if self.name.startswith(NLI):
+            known = {"entailment": "entailment=LABEL"}
+        elif self.name == OFFLINE:
+            known = {"weights": "weights=PATH"}
+        elif self.is_cascade:
+            known = {"weights": "weights=PATH", "form": YES_NO}
+        elif is_model:
+            known = {"form": YES_NO}
+        else:
             raise UsageError(
-                f"{self.option}-option: the judge {self.name!r} takes no options; {OFFLINE} takes weights=PATH"
+                f"{self.option}-option: the judge {self.name!r} takes no options; {OFFLINE} takes weights=PATH, {NLI}MODEL "
+                f"entailment=LABEL, a model {YES_NO}"
             )
-        if unknown := sorted(self.options.keys() - {"weights"}):
-            raise UsageError(f"{self.option}-option: got {', '.join(unknown)}, expected weights=PATH")
+        if unknown := sorted(self.options.keys() - known.keys()):
+            raise UsageError(f"{self.option}-option: got {', '.join(unknown)}, expected {' or '.join(known.values())}")
+        if (form := self.options.get("form", "yesno")) != "yesno":
+            raise UsageError(f"{self.option}-option: got form={form}, expected {YES_NO}")
 
     def make(self, protocol: str, kinds: Kinds | None = None) -> Any:
         """Return the judge, if it is no model.
@@ -117,6 +133,10 @@ class NamedJudge:
         A user's judge receives the kinds of the run's suites if its factory has parameters of their names. Raises `UsageError` for an
         object that is not a judge, and for options that the judge does not take.
         """
+        if self.name.startswith(NLI):
+            from pytest_memfail.judges import NliJudge
+
+            return NliJudge(self.nli_model(), cast("ProtocolName", protocol), **(kinds or {}))
         found = self._found()
         if found is OFFLINE:
             return self.offline(protocol, kinds)
@@ -133,13 +153,22 @@ class NamedJudge:
         repeat: int = 0,
     ) -> Judge:
         """Return the judge that asks the model with these parameters, alone or behind the offline judge, depending on the name."""
-        from pytest_memfail.judges import CascadeJudge, ModelJudge
+        from pytest_memfail.judges import CascadeJudge, ModelJudge, YesNoJudge
 
-        judge = ModelJudge(client, model, protocol, parameters or {}, repeat, **(kinds or {}))
-        if self.is_cascade:
-            return CascadeJudge(self.offline(protocol, kinds), judge)
+        self.check_options(is_model=True)
+        form: type[ModelJudge | YesNoJudge] = YesNoJudge if "form" in self.options else ModelJudge
+        judge = form(client, model, protocol, parameters or {}, repeat, **(kinds or {}))
+        return CascadeJudge(self.offline(protocol, kinds), judge) if self.is_cascade else judge
+
+    def nli_model(self) -> NliModel:
+        """Return the local classifier that judges.
+
+        Raises `UsageError` if there is none of this name, a package is missing, or its labels are not understood.
+        """
+        from pytest_memfail.judges import NliModel
+
         self.check_options()
-        return judge
+        return NliModel(self.name.removeprefix(NLI), self.options.get("entailment"), f"{self.option}-option")
 
     def offline(self, protocol: Any, kinds: Kinds | None = None) -> OfflineJudge:
         """Return the offline judge with the user's options.
@@ -153,17 +182,20 @@ class NamedJudge:
 
     @property
     def weights(self) -> str | None:
-        """The fingerprint of the offline judge's weights; None for a judge without weights.
+        """The fingerprint of the weights, and of the form of a model's replies; None for a judge without either.
 
         Raises `UsageError` if they cannot be read.
         """
-        if self.name != OFFLINE and not self.is_cascade:
-            return None
+        form = self.options.get("form")
+        if self.name != OFFLINE and not self.is_cascade and not self.name.startswith(NLI):
+            return form
         found = [_WEIGHTS, *([Path(self.options["weights"])] if "weights" in self.options else [])]
         try:  # without loading the judge, because the process that starts a run may not judge anything
-            return "+".join(fingerprint(path.read_bytes()) for path in found)
+            offline = "+".join(fingerprint(path.read_bytes()) for path in found)
         except OSError as error:
             raise UsageError(f"weights={found[-1]}: cannot be read ({os_reason(error)})") from None
+        first = self.nli_model().digest if self.name.startswith(NLI) else form
+        return offline if first is None else f"{first}+{offline}"
 
     def _found(self) -> Any:
         return lookup.find_or_none(

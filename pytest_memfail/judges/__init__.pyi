@@ -7,6 +7,10 @@ from .letters import (
 from .model import (
     ModelJudge as ModelJudge,
 )
+from .nli import (
+    NliJudge as NliJudge,
+    NliModel as NliModel,
+)
 from .offline import (
     KEPT as KEPT,
     OfflineJudge as OfflineJudge,
@@ -14,4 +18,7 @@ from .offline import (
     is_foreign as is_foreign,
     sigmoid as sigmoid,
     weights_in_use as weights_in_use,
+)
+from .yes_no import (
+    YesNoJudge as YesNoJudge,
 )

@@ -11,12 +11,13 @@ from pytest_memfail.core import UNSURE, Fact, Listing, Memory, Question, Reply, 
 if TYPE_CHECKING:
     from pytest_memfail.judges.model import ModelJudge
     from pytest_memfail.judges.offline import OfflineJudge
+    from pytest_memfail.judges.yes_no import YesNoJudge
 
 
 class CascadeJudge:
     """A judge that combines two judges. Free-text answers, which the offline judge cannot grade, always go to the model."""
 
-    def __init__(self, offline: OfflineJudge, model: ModelJudge, sure: float = UNSURE) -> None:
+    def __init__(self, offline: OfflineJudge, model: ModelJudge | YesNoJudge, sure: float = UNSURE) -> None:
         """Combine both judges. Raise `ValueError` if they follow different protocols."""
         if offline.protocol != model.protocol:
             raise ValueError(

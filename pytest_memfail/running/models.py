@@ -28,9 +28,9 @@ def check_models(run: Run) -> None:
     """
     settings = run.settings
     judge = run.judge.model(replays=settings.cache == "only")
-    run.judge.check_options()
-    if run.judge.options:
-        run.judge.offline(settings.protocol)  # its weights can be read
+    run.judge.check_options(is_model=judge is not None)
+    if "weights" in run.judge.options:
+        run.judge.offline(settings.protocol)  # they can be read
     models = [model for model in (judge, settings.model, *run.system_models) if model is not None]
     if settings.vary != "all":
         asked = {"judge": judge, "answers": settings.model}[settings.vary]

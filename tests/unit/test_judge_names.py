@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, cast
 
 import pytest
@@ -105,7 +106,7 @@ def suite(name, kinds=None, answers=None):
 def test_judges_know_the_kinds_of_memfail_and_of_the_suites():
     known = kinds_of([suite("first", KINDS), suite("second", KINDS, ANSWERS)])
     assert known["kinds"]["value"] is KINDS["value"]
-    assert known["kinds"].keys() == {"rule", "preference", "persona", "link", "fact", "point", "value"}
+    assert known["kinds"].keys() == {"rule", "preference", "persona", "link", "fact", "point", "unwanted", "value"}
     assert known["answers"].keys() >= {"yes_no", "open", "exact"}
 
 
@@ -115,3 +116,31 @@ def test_a_name_stands_for_one_kind():
         kinds_of([suite("first", KINDS), suite("second", other)])
     with pytest.raises(UsageError, match="the suite 'first' defines 'open'"):
         kinds_of([suite("first", answers={"open": ANSWERS["exact"]})])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("offline", {"form": "yesno"}, "got form, expected weights=PATH"),
+        ("nli:model", {"weights": "x"}, "got weights, expected entailment=LABEL"),
+        ("offline+model", {"form": "json"}, "got form=json, expected form=yesno"),
+        ("own", {"form": "yesno"}, "the judge 'own' takes no options"),
+    ],
+)
+def test_options_that_a_judge_does_not_take_are_refused(name, options, said):
+    with pytest.raises(UsageError, match=said):
+        named(name, options=options).check_options()
+
+
+def test_a_local_classifier_without_its_packages_names_the_extra(tmp_path, monkeypatch):
+    (tmp_path / "config.json").write_text('{"id2label": {"0": "entailment", "1": "neutral"}}')
+    (tmp_path / "model.onnx").write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(UsageError, match=r"needs onnxruntime: pip install 'pytest-memfail\[nli\]'"):
+        named(f"nli:{tmp_path}").model()
+
+
+def test_the_form_of_the_replies_identifies_the_judge():
+    assert named("some-model", options={"form": "yesno"}).weights == "yesno"
+    assert named("offline+some-model", options={"form": "yesno"}).weights == f"yesno+{named('offline').weights}"
+    assert named("some-model").weights is None

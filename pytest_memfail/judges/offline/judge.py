@@ -202,12 +202,19 @@ class OfflineJudge:
 
     # -- judging -----------------------------------------------------------------------------------------------------
 
+    def closest(self, fact: Fact, store: Listing, number: int) -> list[int]:
+        """Return the indices of the entries closest to a fact, closest first; fewer if the others share no word with it."""
+        return _closest_entries(_matched(self._claim(fact), self._index(store)), number)
+
     def _found_in(self, claim: Claim, store: Listing) -> Judgement:
+        return self._find(claim, self._index(store))
+
+    def _index(self, store: Listing) -> Index:
         index = self._stores.get(store)
         if index is None:
             memories = store.memories
             index = self._stores[store] = Index([m.text for m in memories], [m.timestamp for m in memories])
-        return self._find(claim, index)
+        return index
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
         """Return the judged store that contains all memories shown; None if there is none."""
@@ -277,7 +284,10 @@ class OfflineJudge:
 
 def closest(fact: Fact, texts: Sequence[str], number: int) -> list[int]:
     """Return the indices of the texts closest to a fact, closest first."""
-    match = Match(read_claim(fact.claim), Index(texts))
+    return _closest_entries(Match(read_claim(fact.claim), Index(texts)), number)
+
+
+def _closest_entries(match: Match, number: int) -> list[int]:
     return list(dict.fromkeys(candidate.entry for candidate in match.candidates))[:number]
 
 

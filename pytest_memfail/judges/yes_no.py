@@ -1,0 +1,77 @@
+"""`form=yesno`: a model that answers only Yes or No, such as one trained to check claims, behind an endpoint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.core import AnswerKind, Kind, ProtocolName, one_line
+from pytest_memfail.judges.support import Support, SupportJudge
+from pytest_memfail.llm import ContextLengthError, ReplyError
+
+if TYPE_CHECKING:
+    from pytest_memfail.llm import ModelClient
+
+SAID: Final = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+THOUGHTS: Final = re.compile(r"\s*(?:<(think|thinking)>)?.*?</think(?:ing)?>", re.DOTALL)
+PROMPT: Final = """\
+Document:
+{document}
+Claim: {claim}
+Does the document support everything that the claim says? Answer with one word, Yes or No."""
+
+
+class YesNoJudge(SupportJudge):
+    """Judges storage, summary and retrieval with one short call each; it needs no JSON."""
+
+    one_by_one = False
+
+    def __init__(
+        self,
+        client: ModelClient,
+        model: str,
+        protocol: ProtocolName = "ours",
+        parameters: Mapping[str, Any] | None = None,
+        repeat: int = 0,
+        kinds: Mapping[str, Kind] = MappingProxyType({}),
+        answers: Mapping[str, AnswerKind] = MappingProxyType({}),
+    ) -> None:
+        """Take the arguments of `ModelJudge`."""
+        super().__init__(protocol, kinds, answers)
+        self._client, self.model, self._parameters, self._repeat = client, model, parameters, repeat
+
+    async def supports(self, documents: Sequence[Sequence[str]], claim: str, stage: str) -> list[Support]:
+        """Return whether the model says that each document supports a claim."""
+        return [await self._asked(document, claim, stage) for document in documents]
+
+    async def _asked(self, document: Sequence[str], claim: str, stage: str) -> Support:
+        """Ask about one document; about each half if it is too long."""
+        # one line each, so that no entry imitates the claim
+        lines = "\n".join(f"- {_line(text)}" for text in document)
+        content = PROMPT.format(document=lines, claim=_line(claim))
+        try:
+            done = await self._client.ask(
+                model=self.model,
+                messages=[{"role": "user", "content": content}],
+                stage=stage,
+                parameters=self._parameters,
+                repeat=self._repeat,
+            )
+        except ContextLengthError:
+            if len(document) < 2:
+                raise
+            halves = document[: len(document) // 2], document[len(document) // 2 :]
+            found = [await self._asked(half, claim, stage) for half in halves]
+            return max(found, key=lambda one: one.held)
+        if (said := SAID.match(THOUGHTS.sub("", done.text, count=1))) is None:
+            self._client.forget([done])
+            raise ReplyError(
+                f"the judge {self.model} replied {one_line(done.text)[:80]!r} to the {stage} check, expected Yes or No"
+            )
+        return Support(said[1].casefold() == "yes")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
