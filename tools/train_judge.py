@@ -53,6 +53,8 @@ MEMFAIL = built_in_suite("memfail")
 REPOSITORY = Path(__file__).parents[1]
 OFFLINE = REPOSITORY / "pytest_memfail" / "judges" / "offline"
 CARD = REPOSITORY / "docs" / "model_card.md"
+SHARES = REPOSITORY / "pytest_memfail" / "report" / "unsure.json"
+"""How often unsure verdicts are right, which the end of a run says."""
 SEED = 20261124
 FORESTS = 3
 TREES = {
@@ -316,6 +318,7 @@ def main(arguments: Sequence[str]) -> int:
         split: measure(judge_cases(OfflineJudge(), read_cases(MEMFAIL, shipped_cases(MEMFAIL, (split,)))))
         for split in splits
     }
+    SHARES.write_text(json.dumps(figures["dev"]["unsure"]) + "\n", encoding="utf-8")
     CARD.write_text(model_card(shipped_model().header, figures), encoding="utf-8")
     print(CARD.read_text(encoding="utf-8"))
     return 0

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pytest_memfail.calibration.cases import LABELS, OK, STYLES, Label
 from pytest_memfail.calibration.check import Judged
-from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Fact
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, UNSURE, Fact
 
 Z95: Final = 1.96
 BANDS: Final = (0.95, 0.9, 0.8, 0.7, 0.0)
@@ -32,8 +32,8 @@ class _Fact:
 
 
 def measure(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return all measures: `overall`, `tasks`, `bands` (accuracy by confidence), `kinds` (by kind of fault), `errors`,
-    `disagreements`.
+    """Return all measures: `overall`, `tasks`, `bands` (accuracy by confidence), `kinds` (by kind of fault), `unsure`
+    (right and all, by task and style), `errors`, `disagreements`.
 
     A case on which the judge failed counts only in `errors`.
     """
@@ -57,6 +57,7 @@ def measure(judged: Sequence[Judged]) -> dict[str, Any]:
         },
         "bands": _bands(facts),
         "kinds": _kinds(facts),
+        "unsure": _unsure(facts),
         "errors": [{"case_id": result.case.id, "error": result.error} for result in judged if result.error is not None],
         "disagreements": list(_disagreements(sound)),
     }
@@ -162,6 +163,17 @@ def _bands(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
             )
         above = least
     return bands
+
+
+def _unsure(facts: Sequence[_Fact]) -> dict[str, dict[str, list[int]]]:
+    """Return by task and style how many facts the judge is unsure of: those judged right, and all."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for fact in facts:
+        if fact.confidence is not None and fact.confidence < UNSURE:
+            counts = found.setdefault(fact.task, {}).setdefault(fact.style, [0, 0])
+            counts[0] += fact.accepted
+            counts[1] += 1
+    return found
 
 
 def _kinds(facts: Sequence[_Fact]) -> list[dict[str, Any]]:

@@ -101,11 +101,10 @@ class NliModel:
             for name, (rows, pad) in known.items()
         }
         logits = np.asarray(self._loaded[1](given), dtype=np.float64)
-        if logits.shape != (len(windows), len(self._labels)) or not np.isfinite(logits).all():
-            raise JudgeError(
-                f"{self.name}: the model gave logits of the shape {logits.shape}, expected finite ones for "
-                f"{counted(len(self._labels), 'label')}"
-            )
+        wanted = len(windows), len(self._labels)
+        if logits.shape != wanted or not np.isfinite(logits).all():
+            got = f"of shape {logits.shape}" if logits.shape != wanted else "that are not all finite"
+            raise JudgeError(f"{self.name}: the model gave numbers {got}, expected finite ones of shape {wanted}")
         if len(self._labels) == 1:
             return [(float(1 / (1 + np.exp(-row[0]))), 0.0) for row in logits]
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))

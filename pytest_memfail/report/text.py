@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
 from typing import Any, Final
 
 from pytest_memfail.core import (
@@ -52,6 +55,9 @@ INGESTION: Final = ("memory", "assistant")
 """The stages of model calls that fill a store."""
 INFERENCE: Final = ("memory search", "test_taker")
 """The stages of model calls that answer its questions."""
+OFFLINE: Final = "offline"
+LEAST_OF_STYLE: Final = 30
+"""The fewest labelled facts for a share of their own: of fewer, chance moves it by more than 18 points."""
 MIN_RETRIEVED: Final = 3
 """The minimum number of lines for the retrieved entries; one less in a short failure."""
 
@@ -246,10 +252,38 @@ def details(results: Summary, *, full: bool = False) -> list[str]:
 
 
 def unsure(results: Summary) -> str:
-    """Return how many verdicts the offline judge is unsure of, and what to do about them."""
+    """Return how many verdicts the judge is unsure of, how often such verdicts are right, and what to do about them."""
+    share = unsure_but_right(tally.name for tally in results.tasks) if results.judge == OFFLINE else ""
     return (
-        f"offline judge unsure of {results.unsure} of {results.total.n} verdicts (confidence below {UNSURE}); "
-        "--memfail-judge=offline+MODEL asks a model for those"
+        f"{results.judge or OFFLINE} judge unsure of {results.unsure} of {results.total.n} verdicts (confidence below "
+        f"{UNSURE}){share}; --memfail-judge=offline+MODEL asks a model for those"
+    )
+
+
+def unsure_but_right(tasks: Iterable[str]) -> str:
+    """Return how often the offline judge's unsure verdicts on labelled facts of these tasks are right; empty for others.
+
+    Styles of memories with too few facts are left out.
+    """
+    known = json.loads(resources.files(__package__).joinpath("unsure.json").read_bytes())
+    right, among = Counter[str](), Counter[str]()
+    for task in tasks:
+        for style, (accepted, n) in known.get(task, {}).items():
+            right[style] += accepted
+            among[style] += n
+    if not among:
+        return ""
+    styles = sorted(
+        (name for name, n in among.items() if name and n >= LEAST_OF_STYLE), key=lambda s: right[s] / among[s]
+    )
+    by_style = (
+        f" ({', '.join(f'{s} memories {100 * right[s] / among[s]:.0f} % of {among[s]}' for s in styles)})"
+        if styles
+        else ""
+    )
+    n = among.total()
+    return (
+        f"; such verdicts are right for {100 * right.total() / n:.0f} % of {n} labelled facts of these tasks{by_style}"
     )
 
 

@@ -94,6 +94,7 @@ class Loaded:
             questions,
             self.stores,
             protocol=header.protocol,
+            judge=header.judge,
             tasks=header.tasks,
             record=self.path or None,
             approximate=header.approximate_tokens,

@@ -192,7 +192,9 @@ class Summary:
     """Why model calls stopped before the end: the budget or the waiting time for the endpoint was used up."""
     gate: Gate | None = None
     unsure: int = 0
-    """Questions whose verdict the offline judge is unsure of."""
+    """Questions whose verdict the judge is unsure of."""
+    judge: str = ""
+    """The judge's name; empty if it is not known."""
     approximate: str | None = None
     """Why tokens were counted approximately; None if they were counted exactly."""
     by_k: Mapping[int, Mapping[str, Tally]] = field(default_factory=dict)
@@ -274,6 +276,7 @@ def summarize(
     tasks: Mapping[str, TaskRecord] | None = None,
     record: str | None = None,
     approximate: str | None = None,
+    judge: str = "",
 ) -> Summary:
     """Return the summary of records, with the tasks in the given order (others follow).
 
@@ -307,6 +310,7 @@ def summarize(
         record=record,
         stopped=next((STOPPING[e.type] or e.message for q in asked if (e := q.error) and e.type in STOPPING), None),
         unsure=sum(map(is_unsure, asked)),
+        judge=judge,
         approximate=approximate,
         by_k=_by_k(by_group, suite_of, asked),
         blocks=tuple(

@@ -146,8 +146,10 @@ def test_a_folder_that_is_no_model_is_refused_in_one_line(tmp_path: Path) -> Non
 
 
 def test_a_model_whose_output_does_not_fit_or_load_is_an_error_and_no_verdict(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match=r"shape \(1, 2\), expected finite ones for 3 labels"):
+    with pytest.raises(JudgeError, match=r"shape \(1, 2\), expected finite ones of shape \(1, 3\)"):
         NliModel(str(write_model(tmp_path / "two", outputs=2))).scores([("x", "Ines")])
+    with pytest.raises(JudgeError, match="numbers that are not all finite"):
+        NliModel(str(write_model(tmp_path / "three"))).scores([("x", "no word that it knows")])
     broken = write_model(tmp_path / "broken")
     (broken / "model.onnx").write_bytes(b"no model")
     with pytest.raises(JudgeError, match="the model cannot be loaded"):

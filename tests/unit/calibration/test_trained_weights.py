@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -72,6 +73,11 @@ def test_the_model_card_says_what_is_measured(dev):
     again = model_card(shipped_model().header, {"dev": dev})
     section = again[again.index("## dev") :].strip()
     assert section in CARD.read_text(encoding="utf-8")
+
+
+def test_a_run_says_of_unsure_verdicts_what_is_measured(dev):
+    said = json.loads((REPOSITORY / "pytest_memfail" / "report" / "unsure.json").read_bytes())
+    assert said == dev["unsure"], "run tools/train_judge.py --card"
 
 
 def test_the_figures_of_the_page_are_those_of_the_model_card():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from importlib import resources
 
 import pytest
 
@@ -293,3 +295,32 @@ def test_abstention_has_a_line_of_its_own():
     some = replace(given, abstention=wilson(131, 148))
     assert any(line.endswith("(2 more have no verdict)") for line in both(results(some, answered=True)))
     assert not any("abstention" in line for line in both(results(tally(), answered=True)))
+
+
+def unsure_line(*tasks, judge="offline"):
+    found = details(results(*(tally(name, correct=3) for name in tasks), unsure=2, judge=judge))
+    return " ".join(" ".join(found).split())
+
+
+def test_what_the_judge_is_unsure_of_stands_beside_how_often_that_is_right():
+    known = json.loads((resources.files("pytest_memfail.report") / "unsure.json").read_bytes())
+    one = known["updated_facts"].values()
+    right, n = (sum(counts[at] for counts in one) for at in (0, 1))
+    said = unsure_line("updated_facts", "a task of mine")
+    share = f"such verdicts are right for {100 * right / n:.0f} % of {n} labelled facts of these tasks;"
+    assert f"offline judge unsure of 2 of 6 verdicts (confidence below 0.8); {share}" in said
+    n = sum(n for styles in known.values() for _, n in styles.values())
+    said = unsure_line(*known)
+    assert f" of {n} labelled facts of these tasks (" in said
+    assert f"verbatim memories {share_of(known, 'verbatim')}" in said
+
+
+def share_of(known, style):
+    right, n = (sum(styles[style][at] for styles in known.values()) for at in (0, 1))
+    return f"{100 * right / n:.0f} % of {n}"
+
+
+@pytest.mark.parametrize(("task", "judge"), [("a task of mine", "offline"), ("updated_facts", "nli:model")])
+def test_nothing_is_said_of_tasks_without_labelled_facts_or_of_other_judges(task, judge):
+    said = unsure_line(task, judge=judge)
+    assert f"{judge} judge unsure of 2 of 3 verdicts (confidence below 0.8); --memfail-judge=offline+MODEL" in said
