@@ -130,8 +130,9 @@ class NamedJudge:
     def make(self, protocol: str, kinds: Kinds | None = None) -> Any:
         """Return the judge, if it is no model.
 
-        A user's judge receives the kinds of the run's suites if its factory has parameters of their names. Raises `UsageError` for an
-        object that is not a judge, and for options that the judge does not take.
+        A user's judge receives the kinds of the run's suites and the protocol if its factory has parameters of their names:
+        `kinds`, `answers`, `protocol`. Raises `UsageError` for an object that is not a judge, and for options that the judge
+        does not take.
         """
         if self.name.startswith(NLI):
             from pytest_memfail.judges import NliJudge
@@ -141,7 +142,7 @@ class NamedJudge:
         if found is OFFLINE:
             return self.offline(protocol, kinds)
         self.check_options()
-        return self._made(found, {"kinds": {}, "answers": {}, **(kinds or {})})
+        return self._made(found, {"kinds": {}, "answers": {}, "protocol": protocol, **(kinds or {})})
 
     def make_model(
         self,

@@ -24,6 +24,8 @@ from pytest_memfail.systems import built_in_system
 
 SYSTEM: Final = "bm25"
 JUDGE: Final = "offline"
+JUDGE_OF_VERBATIM: Final = "pytest_memfail.judges.offline.verbatim:JudgeOfVerbatim"
+"""The same, without the search of a store that keeps every message."""
 NONE: Final = "none"
 """The value of `--memfail-reference` that switches the comparison off."""
 SHIPPED_REFERENCE: Final = Path(__file__).with_name("reference.json")
@@ -190,7 +192,7 @@ def ask_reference(
         system=system,
         system_options={},
         system_version=None,
-        judge=JUDGE,
+        judge=JUDGE_OF_VERBATIM,
         judge_options={},
         model=None,
         repeats=1,
