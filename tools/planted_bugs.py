@@ -763,8 +763,8 @@ def report_of_healthy(name: str, found: Run) -> dict[str, Any]:
 
 
 def table(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> str:
-    """Return the Markdown tables of the bugs before and after a change: those seen while it was made, and the others."""
-    old = {one["name"]: one["grade"] for one in before}
+    """Return Markdown tables of the bugs before and after a change: those seen while it was made, and the others."""
+    old = {one["name"]: one for one in before}
     lines = []
     for seen in (True, False):
         bugs = [one for one in after if one.get("seen") is seen]
@@ -774,16 +774,18 @@ def table(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]
             "| --- | --- | ---: | --- | --- | --- |",
         ]
         for one in bugs:
-            first = one["lines"]["terminal"].replace("|", "\\|").partition("; memfail show")[0]
+            first = re.sub(r" \(\d+ failed question.*", "", one["lines"]["terminal"]).replace("|", "\\|")
             where = one["system"] if one["suite"] == "memfail" else f"{one['system']}, {one['suite']}"
-            lines.append(
-                f"| {one['says']} | {where} | {one['affected']} | {old.get(one['name'], '-')} | {one['grade']} | {first} |"
+            was = old[one["name"]]["grade"]
+            lines.append(f"| {one['says']} | {where} | {one['affected']} | {was} | {one['grade']} | {first} |")
+        lines += ["", f"| of {len(bugs)} | {' | '.join(GRADES)} |", f"| --- |{' ---: |' * len(GRADES)}"]
+        for place in ("terminal", "comment", "page"):
+            counts = (
+                f"{sum(old[one['name']]['grades'][place] == grade for one in bugs)} → "
+                f"{sum(one['grades'][place] == grade for one in bugs)}"
+                for grade in GRADES
             )
-        counts = [
-            f"{grade} {sum(old.get(one['name']) == grade for one in bugs)} → {sum(one['grade'] == grade for one in bugs)}"
-            for grade in GRADES
-        ]
-        lines += ["", "; ".join(counts)]
+            lines.append(f"| {place} | {' | '.join(counts)} |")
     return "\n".join(lines[1:])
 
 

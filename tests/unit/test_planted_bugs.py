@@ -93,3 +93,13 @@ def test_a_real_run_of_a_bug_knows_its_rows(tmp_path: Path, capsys: pytest.Captu
     assert set(bug["verdicts"]) >= {"not_stored"}
     assert all(bug["lines"].values())
     assert "fourth: " in capsys.readouterr().out
+
+
+def test_the_table_has_the_bugs_before_and_after_and_counts_each_place() -> None:
+    lines = {"terminal": "likely cause: x (2 failed questions; memfail show r --clue 1)", "comment": "", "page": ""}
+    one = {"name": "b", "says": "drops", "system": "own", "suite": "meme", "seen": False, "affected": 3, "lines": lines}
+    before = {**one, "grade": "wrong", "grades": dict.fromkeys(lines, "wrong")}
+    after = {**one, "grade": "cause", "grades": dict.fromkeys(lines, "cause")}
+    said = planted_bugs.table([before], [after])
+    assert "| drops | own, meme | 3 | wrong | cause | likely cause: x |" in said
+    assert "| page | 0 → 1 | 0 → 0 | 0 → 0 | 1 → 0 |" in said
