@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import exp
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -70,7 +71,18 @@ class YesNoJudge(SupportJudge):
             raise ReplyError(
                 f"the judge {self.model} replied {one_line(done.text)[:80]!r} to the {stage} check, expected Yes or No"
             )
-        return Support(said[1].casefold() == "yes")
+        is_yes = said[1].casefold() == "yes"
+        return Support(is_yes, _confidence(done.first, said[1]))
+
+
+def _confidence(first: Mapping[str, float], said: str) -> float | None:
+    """Return how likely the word said is against the other, if the reply began with it; None if the endpoint does not say."""
+    likely = {"yes": 0.0, "no": 0.0}
+    for token, logarithm in first.items():
+        if (word := token.strip().casefold()) in likely:
+            likely[word] += exp(logarithm)
+    said, among = said.casefold(), sum(likely.values())
+    return likely[said] / among if likely[said] else None
 
 
 def _line(text: str) -> str:

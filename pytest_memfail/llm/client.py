@@ -228,14 +228,12 @@ class ModelClient:
         found = cache.get(key)
         if found is None:
             return None
-        if request.has_tools:
-            text, calls = unpacked(found.text)
-            return Completion(text, calls=calls, usage=found.usage, from_cache=True)
         try:
-            parsed = parse_reply(found.text, request.schema) if request.schema else None
-        except ReplyError:  # the schema's own validators have changed since
+            text, calls, first = unpacked(found.text) if request.has_more else (found.text, (), {})
+            parsed = parse_reply(text, request.schema) if request.schema else None
+        except (ReplyError, ValueError):  # the schema's own validators, or the form of kept replies, have changed since
             return None
-        return Completion(found.text, parsed, usage=found.usage, from_cache=True)
+        return Completion(text, parsed, calls, first, found.usage, from_cache=True)
 
     async def _joined(self, request: Request, key: str, cache: ResponseCache) -> Completion:
         """Return the reply of a call shared by all identical requests in flight; cancel it when nobody waits for it."""
@@ -266,7 +264,7 @@ class ModelClient:
 
     async def _called_and_kept(self, request: Request, key: str, cache: ResponseCache) -> Completion:
         reply = await self._called(request)
-        kept = CachedReply(packed(reply.text, reply.calls) if request.has_tools else reply.text, reply.usage)
+        kept = CachedReply(packed(reply) if request.has_more else reply.text, reply.usage)
         cache.put(key, endpoint=self._address.url, model=request.model, reply=kept)
         return reply
 
@@ -281,7 +279,7 @@ class ModelClient:
                 reply = await self._sender.reply(request)
                 text = check_reply(reply, tools=request.has_tools, may_be_cut=request.may_be_cut)
                 parsed = parse_reply(text, request.schema) if request.schema else None
-                return Completion(text, parsed, reply.calls if request.has_tools else (), reply.usage)
+                return Completion(text, parsed, reply.calls if request.has_tools else (), reply.first, reply.usage)
             except (ReplyError, RefusalError) as error:
                 reason: ModelCallError = error
             following: Request | None = request

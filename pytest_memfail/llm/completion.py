@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -47,6 +47,8 @@ class Completion:
     """The text validated by the requested schema; None without a schema."""
     calls: tuple[ToolCall, ...] = ()
     """The tool calls that the model requests; none unless the request offers tools."""
+    first: Mapping[str, float] = field(default_factory=dict)
+    """The log probabilities of the tokens that the reply could begin with; empty unless the parameter `logprobs` asks for them."""
     usage: Usage = Usage()
     """The usage of this reply alone; the ledger also counts unusable replies."""
     from_cache: bool = False

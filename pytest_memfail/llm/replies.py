@@ -6,12 +6,12 @@ import base64
 import json
 import re
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import ToolCall, one_line
-from pytest_memfail.llm.completion import UNREPORTED, Usage
+from pytest_memfail.llm.completion import UNREPORTED, Completion, Usage
 from pytest_memfail.llm.errors import RefusalError, ReplyError
 from pytest_memfail.safety import encodable
 
@@ -35,6 +35,8 @@ class WireReply:
     finish_reason: str | None
     usage: Usage
     calls: tuple[ToolCall, ...] = ()
+    first: Mapping[str, float] = field(default_factory=dict)
+    """The log probabilities of the tokens that it could begin with, if the endpoint gives them."""
 
 
 def read_reply(body: bytes) -> WireReply:
@@ -95,7 +97,18 @@ def _wire_reply(choice: Any, usage: Usage) -> WireReply:
     calls = tuple(_tool_call(call) for call in message.get("tool_calls") or ())
     if not isinstance(text, str):
         raise ReplyError(f"not a text: {_quoted(text)}")
-    return WireReply(encodable(text), refusal, choice.get("finish_reason"), usage, calls)
+    return WireReply(
+        encodable(text), refusal, choice.get("finish_reason"), usage, calls, _first(choice.get("logprobs"))
+    )
+
+
+def _first(data: Any) -> dict[str, float]:
+    """Return the log probabilities of the first token and of its alternatives."""
+    if not data or not data.get("content"):
+        return {}
+    token = data["content"][0]
+    found = {str(one["token"]): float(one["logprob"]) for one in (*(token.get("top_logprobs") or ()), token)}
+    return {encodable(text): number for text, number in found.items() if -LARGEST <= number <= 0}
 
 
 SPOKEN: Final = ("tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio")
@@ -208,16 +221,19 @@ def _has_answer(text: str) -> bool:
     return bool(said) and not said.lower().startswith("<think")
 
 
-def packed(text: str, calls: tuple[ToolCall, ...]) -> str:
-    """Encode a reply with tool calls as one text for the cache."""
-    plain = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
-    return json.dumps({"text": text, "calls": plain}, ensure_ascii=False)
+def packed(reply: Completion) -> str:
+    """Encode a reply that is more than its text as one text for the cache."""
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.calls]
+    first = {"first": dict(reply.first)} if reply.first else {}
+    return json.dumps({"text": reply.text, "calls": calls, **first}, ensure_ascii=False)
 
 
-def unpacked(kept: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Decode the text and the calls of a packed reply."""
+def unpacked(kept: str) -> tuple[str, tuple[ToolCall, ...], dict[str, float]]:
+    """Decode the text, the calls and the first tokens of a packed reply. Raise `ValueError` if it is not packed."""
     plain = json.loads(kept)
-    return plain["text"], tuple(ToolCall(**call) for call in plain["calls"])
+    if not isinstance(plain, dict) or not {"text", "calls"} <= plain.keys():
+        raise ValueError("no packed reply")
+    return plain["text"], tuple(ToolCall(**call) for call in plain["calls"]), plain.get("first", {})
 
 
 def _tool_call(call: Any) -> ToolCall:

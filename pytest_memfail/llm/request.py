@@ -42,6 +42,11 @@ class Request:
         return "tools" in self.parameters
 
     @property
+    def has_more(self) -> bool:
+        """Return whether its reply is more than a text: tool calls, or log probabilities."""
+        return self.has_tools or bool(self.parameters.get("logprobs"))
+
+    @property
     def repeats_itself(self) -> bool:
         """Return whether the same request gets the same reply (nearly always)."""
         return self.parameters.get("temperature") == 0

@@ -12,6 +12,7 @@ from pytest_memfail.testing.usage import count
 def completion(reply: Reply, model: object, number: int, prompt_tokens: int, cached_tokens: int) -> dict[str, Any]:
     """Return the body for a reply; `number` makes the ids of completions and tool calls unique."""
     calls = [_tool_call(call, f"call-{number}-{i}") for i, call in enumerate(reply.tool_calls)]
+    tokens = [{"token": token, "logprob": number} for token, number in reply.first.items()]
     spoken = reply.refusal is None and (reply.text or not calls)
     message = {"role": "assistant", "content": reply.text if spoken else None, "refusal": reply.refusal}
     completion_tokens = count(reply.text) + sum(count(call["function"]["arguments"]) for call in calls)
@@ -25,6 +26,7 @@ def completion(reply: Reply, model: object, number: int, prompt_tokens: int, cac
                 "index": 0,
                 "finish_reason": "tool_calls" if calls and reply.finish_reason == "stop" else reply.finish_reason,
                 "message": {**message, "tool_calls": calls} if calls else message,
+                **({"logprobs": {"content": [{**tokens[0], "top_logprobs": tokens}]}} if tokens else {}),
             }
         ],
         "usage": {

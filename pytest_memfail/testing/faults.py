@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
 FaultKind = Literal[
@@ -43,6 +43,8 @@ class Reply:
     refusal: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     """If there are any, the finish reason `stop` becomes `tool_calls`."""
+    first: Mapping[str, float] = field(default_factory=dict)
+    """The log probabilities of the tokens that it could begin with, the one that it does first; empty: none are sent."""
 
 
 @dataclass(frozen=True, slots=True)

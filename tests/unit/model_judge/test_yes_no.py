@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
+import socket
 from typing import Any
 
 import pytest
@@ -12,11 +14,12 @@ from model_judge_cases import CASES, Case, listing, question
 from pytest_memfail.cli import main
 from pytest_memfail.core import Fact, Memory, Reply
 from pytest_memfail.finding import NamedJudge, kinds_of
-from pytest_memfail.llm import Ledger, ModelClient, ReplyError
-from pytest_memfail.testing import LocalEndpoint
+from pytest_memfail.llm import Ledger, ModelClient, ReplyError, ResponseCache
+from pytest_memfail.testing import LocalEndpoint, Reply as ScriptedReply
 from pytest_memfail.texts import word_set
 
 OPTIONS = {"form": "yesno"}
+PARAMETERS = {"logprobs": True, "top_logprobs": 3}
 
 
 def by_words(request: dict[str, Any]) -> str:
@@ -27,16 +30,18 @@ def by_words(request: dict[str, Any]) -> str:
 
 
 def judged(
-    work: Any, answer: Any = by_words, name: str = "checker", **endpoint: Any
+    work: Any, answer: Any = by_words, name: str = "checker", cache: Any = None, **endpoint: Any
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return what the work returns or raises for the judge, and the requests that it made."""
 
     async def run(url: str) -> Any:
         ledger = Ledger()
-        client = ModelClient(ledger=ledger, base_url=url, api_key="any", max_retries=0, backoff_seconds=0.01)
+        client = ModelClient(
+            ledger=ledger, cache=cache, base_url=url, api_key="any", max_retries=0, backoff_seconds=0.01
+        )
         judge = NamedJudge(name, "--memfail-judge", OPTIONS)
         try:
-            return await work(judge.make_model("checker", "ours", client, kinds=kinds_of([])))
+            return await work(judge.make_model("checker", "ours", client, PARAMETERS, kinds_of([])))
         except ReplyError as error:
             return error
         finally:
@@ -114,6 +119,24 @@ def test_thoughts_are_no_reply_and_another_reply_is_an_error():
     assert found.outcome == "passed"
     found, _ = judged(asked, lambda _: "I cannot tell.")
     assert str(found).startswith("the judge checker replied 'I cannot tell.' to the storage check, expected Yes or No")
+
+
+def test_probabilities_of_both_words_are_the_confidence_and_are_kept_with_the_reply(tmp_path):
+    case, store = CASES["rule"], listing(CASES["rule"].damaged)
+    asked = lambda judge: judge.summary(case.evidence, store)  # noqa: E731
+    first = {"Yes": math.log(0.6), " yes": math.log(0.12), "No": math.log(0.24), "Well": math.log(0.04)}
+    cache = ResponseCache(tmp_path / "kept.sqlite")
+    with socket.create_server(("127.0.0.1", 0)) as server:  # the cache keeps replies by endpoint
+        port = server.getsockname()[1]
+    fresh, requests = judged(asked, lambda _: ScriptedReply("Yes", first=first), cache=cache, port=port)
+    again, more = judged(asked, lambda _: "No", cache=cache, port=port)
+    assert (len(requests), len(more)) == (1, 0)
+    assert fresh == again
+    assert fresh.confidence == pytest.approx(0.75)
+    cache.close()
+    for unsaid in ({}, {"The": -0.1}):
+        found, _ = judged(asked, lambda _, unsaid=unsaid: ScriptedReply("No", first=unsaid))
+        assert (found.outcome, found.confidence) == ("failed", None)
 
 
 def test_what_is_longer_than_the_context_is_asked_in_halves():
