@@ -270,8 +270,9 @@ class Settings:
         rerun=True,
     )
     def judge_options(given: Given) -> dict[str, str]:
-        """Option of the judge. offline: weights=PATH, learned from your own labels (memfail judge-check --train). A
-        model: form=yesno, if it answers only Yes or No. nli:MODEL: entailment=LABEL, the label for a supported claim
+        """Option of the judge. offline: encoder=on compares meanings by a small encoder too (the extra `encoder`);
+        weights=PATH, learned from your own labels (memfail judge-check --train). A model: form=yesno, if it answers
+        only Yes or No. nli:MODEL: entailment=LABEL, the label for a supported claim
         """
         return given.pairs()
 

@@ -25,6 +25,7 @@ LIMITS = {
     "clues": 900,
     "results": 1400,
     "judges/offline": 3000,
+    "judges/encoder": 300,
 }
 """The maximum lines of a folder, including its subfolders."""
 NO_CODE = {

@@ -2,8 +2,10 @@
 
     python tools/train_judge.py            # fit on train, calibrate, measure on dev, write weights and card
     python tools/train_judge.py --test     # measure on test too, after all decisions
+    python tools/train_judge.py --encoder  # the same for the judge with the encoder, whose card is another
 
-Needs scikit-learn (`pip install -e '.[train]'`). The same data and versions give the same weights.
+Needs scikit-learn (`pip install -e '.[train]'`), and with --encoder the extra `encoder`. The same data and versions
+give the same weights.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ import argparse
 import gzip
 import hashlib
 import json
+import math
 import random
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,9 +43,11 @@ from pytest_memfail.calibration import (
     shipped_cases,
 )
 from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder, weights_digest
 from pytest_memfail.judges.offline.features import MEANINGS, features_of
 from pytest_memfail.judges.offline.index import Index
 from pytest_memfail.judges.offline.match import Match
+from pytest_memfail.judges.offline.meaning import Meaning
 from pytest_memfail.judges.offline.model import HEADS, WEIGHTS, logit, shipped_model
 from pytest_memfail.judges.offline.reading import read_claim
 from pytest_memfail.report import model_card
@@ -52,7 +57,8 @@ from pytest_memfail.suites.memfail.plan import task_of_rows
 MEMFAIL = built_in_suite("memfail")
 REPOSITORY = Path(__file__).parents[1]
 OFFLINE = REPOSITORY / "pytest_memfail" / "judges" / "offline"
-CARD = REPOSITORY / "docs" / "model_card.md"
+CARDS = {False: REPOSITORY / "docs" / "model_card.md", True: REPOSITORY / "docs" / "model_card_encoder.md"}
+"""The cards of the judge without and with the encoder."""
 SHARES = REPOSITORY / "pytest_memfail" / "report" / "unsure.json"
 """How often unsure verdicts are right, which the end of a run says."""
 SEED = 20261124
@@ -83,6 +89,8 @@ FOREIGN = 0.25
 """The weight of a fact with a store of other cases only."""
 FOREIGN_FEW = 0.1
 """The weight of a fact with a few entries of other cases only."""
+PASSAGES = 40_000
+"""The number of passages whose vectors are kept, 2 GB: more than the training data has."""
 MANY = ("early", "shipped")
 """Author names that stand for several people."""
 
@@ -102,9 +110,10 @@ class Examples:
 
 
 class Gatherer:
-    """Collects examples."""
+    """Collects examples, with the encoder's features if there is a `meaning`."""
 
-    def __init__(self) -> None:
+    def __init__(self, meaning: Meaning | None = None) -> None:
+        self._meaning = meaning
         self._rows: list[list[float]] = []
         self._targets: list[tuple[float, float, float, float]] = []
         self._groups: list[str] = []
@@ -125,11 +134,14 @@ class Gatherer:
         match = Match(reading, self._index_of(tuple(texts)))
         if shown is not None:
             match = Match(reading, self._index_of(tuple(shown)), is_shown=True, store=match)
-        found = features_of(match)
+        found = [features_of(match)[name] for name in MEANINGS]
+        if self._meaning is not None:
+            numbers = self._meaning.features(match)
+            found += [numbers[name] for name in NAMES]
         lost = share.get("not_stored", 0.0) + share.get("summary_error", 0.0)
         kept = share.get("ok", 0.0) + (share.get("not_retrieved", 0.0) if shown is None else 0.0)
         absent = share.get("not_stored", 0.0) / lost if lost else 0.0
-        self._rows.append([found[name] for name in MEANINGS])
+        self._rows.append(found)
         weight_kept = weight * (SHOWN_OF_LOST if shown is not None and lost > 0.5 else 1.0)
         self._targets.append((kept, absent, weight_kept, weight * lost if shown is None else 0.0))
         self._groups.append(case.row)
@@ -152,7 +164,9 @@ def shares_of(label: Label) -> dict[str, float]:
     return share
 
 
-def examples_of(cases: Sequence[Case], weight: float = 1.0, *, varied: bool = False) -> Examples:
+def examples_of(
+    cases: Sequence[Case], weight: float = 1.0, *, varied: bool = False, meaning: Meaning | None = None
+) -> Examples:
     """Return two examples per fact: the store, and the memories shown.
 
     Args:
@@ -160,8 +174,9 @@ def examples_of(cases: Sequence[Case], weight: float = 1.0, *, varied: bool = Fa
         weight: the weight of each example.
         varied: whether to add each store mixed with entries of other cases, and each fact with a store of other cases
             only, where it must be absent: runs have hundreds of entries, some of which are similar by chance.
+        meaning: computes the encoder's features, for the judge that has them.
     """
-    gatherer = Gatherer()
+    gatherer = Gatherer(meaning)
     rng = random.Random(SEED)
     pool = [(case.row, case.author, text) for case in cases for text in (m.text for m in case.listing.memories)]
     for case in cases:
@@ -309,32 +324,61 @@ def main(arguments: Sequence[str]) -> int:
     """Train, measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--test", action="store_true", help="measure on the test split too")
+    parser.add_argument("--encoder", action="store_true", help="train the judge with the encoder")
     parser.add_argument("--card", action="store_true", help="fit nothing: measure the weights that there are")
     options = parser.parse_args(arguments)
     if not options.card:
-        write(trained())
+        write(trained(encoder=options.encoder), encoder=options.encoder)
     splits = ("dev", "test") if options.test else ("dev",)
     figures = {
-        split: measure(judge_cases(OfflineJudge(), read_cases(MEMFAIL, shipped_cases(MEMFAIL, (split,)))))
+        split: measure(
+            judge_cases(OfflineJudge(encoder=options.encoder), read_cases(MEMFAIL, shipped_cases(MEMFAIL, (split,))))
+        )
         for split in splits
     }
-    SHARES.write_text(json.dumps(figures["dev"]["unsure"]) + "\n", encoding="utf-8")
-    CARD.write_text(model_card(shipped_model().header, figures), encoding="utf-8")
-    print(CARD.read_text(encoding="utf-8"))
+    if not options.encoder:
+        SHARES.write_text(json.dumps(figures["dev"]["unsure"]) + "\n", encoding="utf-8")
+    card = model_card(shipped_model(encoder=options.encoder).header, figures)
+    CARDS[options.encoder].write_text(card, encoding="utf-8")
+    print(card)
     return 0
 
 
-def trained() -> dict[str, Any]:
+def token_weights(encoder: Encoder, cases: Sequence[Case]) -> dict[str, Any]:
+    """Return the weight of each token, which is the smaller the more entries of the cases have it."""
+    texts = {memory.text for case in cases for memory in case.listing.memories}
+    number = Counter(int(token) for text in texts for token in set(encoder.passage(text).ids))
+    rarity = {str(token): round(math.log((len(texts) + 1) / (n + 1)), 4) for token, n in sorted(number.items())}
+    return {"rarity": rarity, "unseen": round(math.log(len(texts) + 1), 4)}
+
+
+def trained(*, encoder: bool) -> dict[str, Any]:
     """Return fitted and calibrated weights with their header."""
-    random.seed(SEED)
     folder = cases_folder(MEMFAIL)
     cases = read_cases(MEMFAIL, [folder / "train.jsonl"])
-    examples, planted = examples_of(cases, varied=True), examples_of(planted_of(cases), PLANTED)
+    tokens, meaning = {}, None
+    if encoder:
+        vectors = Encoder(PASSAGES)
+        tokens = token_weights(vectors, cases)
+        meaning = Meaning(Aligner(vectors, tokens["rarity"], tokens["unseen"]))
+    examples = examples_of(cases, varied=True, meaning=meaning)
+    planted = examples_of(planted_of(cases), PLANTED, meaning=meaning)
+    stored = fitted_weights(cases, examples, planted)
+    if encoder:
+        stored["features"] += NAMES
+        stored["encoder"] = tokens
+        stored["header"]["encoder"] = weights_digest()
+    return stored
+
+
+def fitted_weights(cases: Sequence[Case], examples: Examples, planted: Examples) -> dict[str, Any]:
+    """Return the weights fitted on the examples of the cases and on planted faults, calibrated."""
+    random.seed(SEED)
     print(f"{len(examples.groups)} examples, {len(planted.groups)} planted", file=sys.stderr)
     outside = held_out(examples, planted)
     stored: dict[str, Any] = {
         "header": {
-            "data": data_hash(folder),
+            "data": data_hash(cases_folder(MEMFAIL)),
             "seed": SEED,
             "scikit-learn": sklearn.__version__,
             "train_facts": sum(len(case.labels) for case in cases),
@@ -352,9 +396,9 @@ def trained() -> dict[str, Any]:
     return stored
 
 
-def write(stored: dict[str, Any]) -> None:
+def write(stored: dict[str, Any], *, encoder: bool) -> None:
     """Write the weights; the same weights give the same bytes."""
-    path = OFFLINE / WEIGHTS
+    path = OFFLINE / WEIGHTS[encoder]
     text = json.dumps(stored, separators=(",", ":"), sort_keys=True)
     with path.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write(text.encode())

@@ -50,12 +50,12 @@ Lines = tuple[Line, Line]
 IDENTITY: Final[Lines] = ((1.0, 0.0), (1.0, 0.0))
 
 
-def train_correction(cases: Sequence[Case], protocol: Any) -> Correction:
-    """Fit a correction to labelled cases.
+def train_correction(cases: Sequence[Case], protocol: Any, *, encoder: bool = False) -> Correction:
+    """Fit a correction to labelled cases, of the judge with or without the encoder.
 
     Raises `UsageError` for fewer than 50 labels.
     """
-    judge = OfflineJudge(protocol)
+    judge = OfflineJudge(protocol, encoder=encoder)
     facts = []
     for case in cases:
         store, shown = ([memory.text for memory in some] for some in (case.listing.memories, case.shown))
@@ -75,7 +75,7 @@ def train_correction(cases: Sequence[Case], protocol: Any) -> Correction:
     before = sum(_verdict(fact, IDENTITY) in fact.accepted for fact in facts)
     kept, absent = _fit(facts)
     content = {
-        "base": weights_in_use(),
+        "base": weights_in_use(encoder=encoder),
         "labels": len(facts),
         "heads": {"kept": [round(v, 4) for v in kept], "absent": [round(v, 4) for v in absent]},
     }

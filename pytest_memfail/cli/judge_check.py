@@ -50,7 +50,7 @@ def add(argument: Arguments) -> None:
     add_model_options(argument, "cases")
     argument(
         "--judge-option KEY=VALUE",
-        "weights=PATH (offline), form=yesno (a model), or entailment=LABEL (nli:MODEL)",
+        "encoder=on, weights=PATH (offline), form=yesno (a model), or entailment=LABEL (nli:MODEL)",
         many=True,
     )
     argument("--data-report", "show the balance of the cases instead")
@@ -219,15 +219,20 @@ def _explain(options: argparse.Namespace, suite: Suite, cases: list[Case]) -> in
 def _train(options: argparse.Namespace, suite: Suite) -> int:
     """Fit a correction to labelled cases and write it."""
     from pytest_memfail.calibration import read_cases, train_correction
+    from pytest_memfail.finding import NamedJudge
 
     cases = [
         case for case in read_cases(suite, options.files, options.protocol) if len(case.evidence) == len(case.labels)
     ]
-    made = train_correction(cases, options.protocol)
+    judge = NamedJudge("offline", OPTION, read_pairs(options.judge_option, "--judge-option"))
+    judge.check_options()
+    made = train_correction(cases, options.protocol, encoder=judge.has_encoder)
     options.output.write_text(json.dumps(made.content, indent=1) + "\n", encoding="utf-8")
     print(
         f"{counted(made.labels, 'label')}: accepted {made.before:.1%} before, {made.after:.1%} after "
         "(each label judged without itself)"
     )
-    print(f"use it: pytest --memfail-judge-option=weights={options.output}")
+    print(
+        f"use it: pytest --memfail-judge-option=weights={options.output}{' --memfail-judge-option=encoder=on' * judge.has_encoder}"
+    )
     return 0

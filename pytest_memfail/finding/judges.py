@@ -28,7 +28,8 @@ CASCADE: Final = OFFLINE + "+"
 NLI: Final = "nli:"
 YES_NO: Final = "form=yesno"
 GROUP: Final = "pytest_memfail.judges"
-_WEIGHTS: Final = Path(__file__).parents[1] / "judges" / "offline" / "weights.json.gz"
+OF_OFFLINE: Final = {"weights": "weights=PATH", "encoder": "encoder=on"}
+"""The options of the offline judge."""
 
 
 def kinds_of(suites: Iterable[Suite]) -> dict[str, Any]:
@@ -112,20 +113,35 @@ class NamedJudge:
         if self.name.startswith(NLI):
             known = {"entailment": "entailment=LABEL"}
         elif self.name == OFFLINE:
-            known = {"weights": "weights=PATH"}
+            known = OF_OFFLINE
         elif self.is_cascade:
-            known = {"weights": "weights=PATH", "form": YES_NO}
+            known = {**OF_OFFLINE, "form": YES_NO}
         elif is_model:
             known = {"form": YES_NO}
         else:
             raise UsageError(
-                f"{self.option}-option: the judge {self.name!r} takes no options; {OFFLINE} takes weights=PATH, {NLI}MODEL "
-                f"entailment=LABEL, a model {YES_NO}"
+                f"{self.option}-option: the judge {self.name!r} takes no options; {OFFLINE} takes "
+                f"{' or '.join(OF_OFFLINE.values())}, {NLI}MODEL entailment=LABEL, a model {YES_NO}"
             )
         if unknown := sorted(self.options.keys() - known.keys()):
             raise UsageError(f"{self.option}-option: got {', '.join(unknown)}, expected {' or '.join(known.values())}")
         if (form := self.options.get("form", "yesno")) != "yesno":
             raise UsageError(f"{self.option}-option: got form={form}, expected {YES_NO}")
+        if self.has_encoder:
+            from pytest_memfail.judges import check_packages
+
+            check_packages()
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether the offline judge compares meanings by the encoder too.
+
+        Raises `UsageError` for another value than on or off.
+        """
+        value = self.options.get("encoder", "off")
+        if value not in ("on", "off"):
+            raise UsageError(f"{self.option}-option: got encoder={value}, expected encoder=on or encoder=off")
+        return value == "on"
 
     def make(self, protocol: str, kinds: Kinds | None = None) -> Any:
         """Return the judge, if it is no model.
@@ -179,7 +195,7 @@ class NamedJudge:
         from pytest_memfail.judges import OfflineJudge
 
         self.check_options()
-        return OfflineJudge(protocol, self.options.get("weights"), **(kinds or {}))
+        return OfflineJudge(protocol, self.options.get("weights"), **(kinds or {}), encoder=self.has_encoder)
 
     @property
     def weights(self) -> str | None:
@@ -190,11 +206,15 @@ class NamedJudge:
         form = self.options.get("form")
         if self.name != OFFLINE and not self.is_cascade and not self.name.startswith(NLI):
             return form
-        found = [_WEIGHTS, *([Path(self.options["weights"])] if "weights" in self.options else [])]
-        try:  # without loading the judge, because the process that starts a run may not judge anything
-            offline = "+".join(fingerprint(path.read_bytes()) for path in found)
+        from pytest_memfail.judges import weights_in_use
+
+        # without loading the judge, because the process that starts a run may not judge anything
+        offline = weights_in_use(encoder=self.has_encoder)
+        try:
+            if (path := self.options.get("weights")) is not None:
+                offline += f"+{fingerprint(Path(path).read_bytes())}"
         except OSError as error:
-            raise UsageError(f"weights={found[-1]}: cannot be read ({os_reason(error)})") from None
+            raise UsageError(f"weights={path}: cannot be read ({os_reason(error)})") from None
         first = self.nli_model().digest if self.name.startswith(NLI) else form
         return offline if first is None else f"{first}+{offline}"
 

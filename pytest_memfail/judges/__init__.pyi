@@ -1,6 +1,9 @@
 from .cascade import (
     CascadeJudge as CascadeJudge,
 )
+from .encoder import (
+    check_packages as check_packages,
+)
 from .letters import (
     parse_letter as parse_letter,
 )

@@ -33,9 +33,10 @@ def model_card(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any
 
 
 def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    yield "# Model card of the offline judge"
+    with_encoder = "encoder" in header
+    yield "# Model card of the offline judge" + " with the encoder" * with_encoder
     yield ""
-    yield "`tools/train_judge.py` writes this page together with the weights; do not edit it."
+    yield f"`tools/train_judge.py{' --encoder' * with_encoder}` writes this page together with the weights; do not edit it."
     yield ""
     yield (
         f"* **Data**: {header['train_facts']:,} labelled facts on {header['train_rows']:,} rows of "
@@ -44,6 +45,9 @@ def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) 
     yield f"  (digest of the data: `{header['data'][:16]}`), and planted faults on the same rows at a lower weight."
     yield "* **Model**: boosted trees and a logistic regression, averaged, for two questions: do the memories keep the claim,"
     yield "  and if not, is anything of it there? Calibrated on folds that were not fitted on."
+    if with_encoder:
+        yield "* **Encoder**: all-MiniLM-L6-v2, not trained further, as 8-bit numbers"
+        yield f"  (digest of its files: `{header['encoder']}`)."
     yield f"* **Seed** {header['seed']}, scikit-learn {header['scikit-learn']}."
     for split, about in SPLITS.items():
         if split in figures:

@@ -94,7 +94,7 @@ class Loaded:
             questions,
             self.stores,
             protocol=header.protocol,
-            judge=header.judge,
+            judge=f"{header.judge}{' with the encoder' * (header.judge_options.get('encoder') == 'on')}",
             tasks=header.tasks,
             record=self.path or None,
             approximate=header.approximate_tokens,

@@ -61,7 +61,14 @@ def test_unknown_names(any_project: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (["--memfail-judge=offline", "weight=mine.json"], "--memfail-judge-option: got weight, expected weights=PATH"),
+        (
+            ["--memfail-judge=offline", "weight=mine.json"],
+            "--memfail-judge-option: got weight, expected weights=PATH or encoder=on",
+        ),
+        (
+            ["--memfail-judge=offline", "encoder=yes"],
+            "--memfail-judge-option: got encoder=yes, expected encoder=on or encoder=off",
+        ),
         (
             ["--memfail-judge=offline", "weights=mine.json"],
             "weights=mine.json: cannot be read (No such file or directory)",

@@ -112,7 +112,7 @@ def test_the_extra_and_the_group_for_development_are_the_same():
 def test_every_licence_in_the_wheel_is_named():
     found = {path.relative_to(REPOSITORY).as_posix() for path in (REPOSITORY / "pytest_memfail").rglob("LICENSE*")}
     assert {"LICENSE", *found} == set(PROJECT["project"]["license-files"])
-    assert PROJECT["project"]["license"] == "MIT AND LicenseRef-WordNet-3.0"
+    assert PROJECT["project"]["license"] == "MIT AND Apache-2.0 AND LicenseRef-WordNet-3.0"
     text = (REPOSITORY / "pytest_memfail/judges/offline/tables/LICENSE").read_text(encoding="utf-8")
     assert "WordNet 3.0 Copyright 2006 by Princeton University" in text
 

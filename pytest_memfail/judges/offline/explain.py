@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import plain, tokens_of
-from pytest_memfail.judges.offline.features import MEANINGS, turns_of
+from pytest_memfail.judges.offline.features import turns_of
 from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.model import Model
 from pytest_memfail.judges.offline.numbers import quantities
@@ -96,7 +96,7 @@ TURNED: Final = {
 """Feature to the fault that it detects."""
 
 
-def strongest_lines(model: Model, features: Mapping[str, float]) -> list[str]:
+def strongest_lines(model: Model, features: Mapping[str, float], meanings: Mapping[str, str]) -> list[str]:
     """Return one line per decisive feature: the change in the probability of `kept` without it, name, value and meaning.
 
     "Without" replaces its value by the median over the training data.
@@ -109,7 +109,7 @@ def strongest_lines(model: Model, features: Mapping[str, float]) -> list[str]:
             without = [*values[:at], model.typical[at], *values[at + 1 :]]
             found.append((whole - model.probabilities(without).kept, name, values[at]))
     found.sort(key=lambda item: (-abs(item[0]), item[1]))
-    return [f"{change:+.3f}  {name} = {value:g}: {MEANINGS[name]}" for change, name, value in found[:STRONGEST]]
+    return [f"{change:+.3f}  {name} = {value:g}: {meanings[name]}" for change, name, value in found[:STRONGEST]]
 
 
 def is_near_copy(one: Iterable[str], other: Iterable[str], least: float) -> bool:

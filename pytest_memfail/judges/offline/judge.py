@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, get_args
@@ -24,12 +24,14 @@ from pytest_memfail.core import (
     StageResult,
     counted,
 )
+from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, quoted, reason_for, strongest_lines
-from pytest_memfail.judges.offline.features import features_of
+from pytest_memfail.judges.offline.features import MEANINGS, features_of
 from pytest_memfail.judges.offline.index import Candidate, Index
 from pytest_memfail.judges.offline.lexicon import SYNONYM
 from pytest_memfail.judges.offline.match import Match, coverage
+from pytest_memfail.judges.offline.meaning import Meaning
 from pytest_memfail.judges.offline.model import Model, Probabilities, corrected_model, shipped_model
 from pytest_memfail.judges.offline.readable import is_foreign, standing, unread_entries
 from pytest_memfail.judges.offline.reading import Reading, owner_relation, read_claim
@@ -97,6 +99,8 @@ class OfflineJudge:
         weights: str | Path | None = None,
         kinds: Mapping[str, Kind] = MappingProxyType({}),
         answers: Mapping[str, AnswerKind] = MappingProxyType({}),
+        *,
+        encoder: bool = False,
     ) -> None:
         """Load the model.
 
@@ -105,14 +109,18 @@ class OfflineJudge:
             weights: a correction learned from a user's labels (`memfail judge-check --train`).
             kinds: the kinds of facts of the run's suites; a fact of an unknown kind is checked like any statement.
             answers: the kinds of questions of the run's suites.
+            encoder: whether to compare meanings by the encoder too, which needs the packages of an extra.
 
-        Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read.
+        Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read and missing packages.
         """
         if protocol not in get_args(ProtocolName):
             raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(ProtocolName))}")
         self.protocol: ProtocolName = protocol
         self._suite_kinds = SuiteKinds(kinds, answers)
-        self._model: Model = shipped_model() if weights is None else corrected_model(Path(weights))
+        self._model: Model = (
+            shipped_model(encoder=encoder) if weights is None else corrected_model(Path(weights), encoder=encoder)
+        )
+        self._meaning = shipped_meaning() if encoder else None
         self.identity = f"offline {self._model.fingerprint}"
         """Name and weights, for records and baselines."""
         self._stores: WeakKeyDictionary[Listing, Index] = WeakKeyDictionary()
@@ -190,12 +198,16 @@ class OfflineJudge:
 
     def explained(self, fact: Fact, store: Sequence[str], shown: Sequence[str] | None = None) -> list[str]:
         """Return a line per decisive feature: change of the probability, name, value, meaning."""
-        return strongest_lines(self._model, self._features(fact, store, shown))
+        meanings = {**MEANINGS, **NAMES} if self._meaning else MEANINGS
+        return strongest_lines(self._model, self._features(fact, store, shown), meanings)
 
     def _features(self, fact: Fact, store: Sequence[str], shown: Sequence[str] | None) -> dict[str, float]:
         reading = read_claim(self._claim(fact))
         match = Match(reading, Index(store))
-        return features_of(match if shown is None else Match(reading, Index(shown), is_shown=True, store=match))
+        return self._features_of(match if shown is None else Match(reading, Index(shown), is_shown=True, store=match))
+
+    def _features_of(self, match: Match) -> dict[str, float]:
+        return {**features_of(match), **(self._meaning.features(match) if self._meaning else {})}
 
     def _claim(self, fact: Fact) -> Claim:
         return _published(fact.claim) if self.protocol == "paper" else fact.claim
@@ -261,7 +273,7 @@ class OfflineJudge:
             return Judgement("absent", certain, reason_for(match, "absent", ()), missing=_needs(claim), label=label)
         if (entries := _verbatim(match)) is not None:
             return Judgement("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason_for(match, "kept", ()), entries)
-        features = features_of(match)
+        features = self._features_of(match)
         believed = self._model.probabilities([features[name] for name in self._model.features])
         found, missing = parts_of(match)
         entries = match.relied_on
@@ -280,6 +292,16 @@ class OfflineJudge:
             )
         reason = reason_for(match, "hidden" if is_shown else "damaged", missing)
         return Judgement("damaged", believed, reason, entries, found, missing or _needs(claim), label)
+
+
+@cache
+def shipped_meaning() -> Meaning:
+    """Return the comparison by the encoder that ships with the package; loaded once.
+
+    Raises `UsageError` if the packages of the extra are missing.
+    """
+    tokens = shipped_model(encoder=True).encoder
+    return Meaning(Aligner(Encoder(), tokens["rarity"], tokens["unseen"]))
 
 
 def closest(fact: Fact, texts: Sequence[str], number: int) -> list[int]:

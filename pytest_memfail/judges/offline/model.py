@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HEADS: Final = ("kept", "absent")
-WEIGHTS: Final = "weights.json.gz"
+WEIGHTS: Final = {False: "weights.json.gz", True: "weights_encoder.json.gz"}
+"""The files of the weights: of the judge without and with the encoder."""
 LIMIT: Final = 30.0
 
 
@@ -89,6 +90,8 @@ class Model:
         self.features: tuple[str, ...] = tuple(stored["features"])
         self.typical: tuple[float, ...] = tuple(stored["typical"])
         """The median of each feature over the training data."""
+        self.encoder: Mapping[str, Any] = stored.get("encoder", {})
+        """The weights of the encoder's tokens; empty for a model without the encoder."""
         self.fingerprint = fingerprint
         """Identifies the weights: the first digits of their SHA-256."""
         self._heads = {name: Head(stored["heads"][name]) for name in HEADS}
@@ -122,23 +125,27 @@ def logit(probability: float) -> float:
 
 
 @cache
-def shipped_model() -> Model:
+def shipped_model(*, encoder: bool = False) -> Model:
     """Return the model that ships with the package; read once."""
-    packed = files(__package__).joinpath(WEIGHTS).read_bytes()
+    packed = _packed(encoder)
     return Model(json.loads(gzip.decompress(packed)), fingerprint(packed))
 
 
-def weights_in_use() -> str:
-    """Return the fingerprint of the shipped weights."""
-    return fingerprint(files(__package__).joinpath(WEIGHTS).read_bytes())
+def weights_in_use(*, encoder: bool = False) -> str:
+    """Return the fingerprint of the shipped weights, without loading the model."""
+    return fingerprint(_packed(encoder))
 
 
-def corrected_model(path: Path) -> Model:
+def _packed(encoder: bool) -> bytes:
+    return files(__package__).joinpath(WEIGHTS[encoder]).read_bytes()
+
+
+def corrected_model(path: Path, *, encoder: bool = False) -> Model:
     """Return the shipped model with a correction from a file that `memfail judge-check --train` wrote.
 
     Raises `UsageError` for a file that cannot be read or was made for other weights.
     """
-    base = shipped_model()
+    base = shipped_model(encoder=encoder)
     try:
         content = path.read_bytes()
         correction = json.loads(content)
@@ -154,5 +161,5 @@ def corrected_model(path: Path) -> Model:
         raise UsageError(
             f"weights={path}: made for the weights {made_for}, but these are {base.fingerprint}; train it again"
         )
-    packed = files(__package__).joinpath(WEIGHTS).read_bytes()
-    return Model(json.loads(gzip.decompress(packed)), f"{base.fingerprint}+{fingerprint(content)}", {"heads": heads})
+    stored = json.loads(gzip.decompress(_packed(encoder)))
+    return Model(stored, f"{base.fingerprint}+{fingerprint(content)}", {"heads": heads})

@@ -19,6 +19,7 @@ from pytest_memfail.calibration import (
     shipped_cases,
 )
 from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.judges.encoder import FOLDER, NAMES, weights_digest
 from pytest_memfail.judges.offline.features import MEANINGS
 from pytest_memfail.judges.offline.model import shipped_model
 from pytest_memfail.report import model_card
@@ -49,14 +50,21 @@ def dev():
     return measure(judge_cases(OfflineJudge(), read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("dev",)))))
 
 
-def test_the_weights_were_fitted_on_this_data():
+@pytest.mark.parametrize("encoder", [False, True])
+def test_the_weights_were_fitted_on_this_data(encoder):
     if not (cases_folder(MEMFAIL) / "train.jsonl").is_file():
         pytest.skip("a wheel has no train.jsonl")
-    assert shipped_model().header["data"] == data_hash(cases_folder(MEMFAIL)), "run tools/train_judge.py"
+    assert shipped_model(encoder=encoder).header["data"] == data_hash(cases_folder(MEMFAIL)), "run tools/train_judge.py"
 
 
 def test_the_weights_take_the_features_that_there_are():
     assert shipped_model().features == tuple(MEANINGS)
+    assert shipped_model(encoder=True).features == (*MEANINGS, *NAMES)
+
+
+def test_the_weights_were_fitted_with_this_encoder():
+    assert shipped_model(encoder=True).header["encoder"] == weights_digest()
+    assert sum(path.stat().st_size for path in FOLDER.iterdir() if path.is_file()) < 25e6
 
 
 def test_dev_floors_by_task(dev):

@@ -31,6 +31,7 @@ from facts_judged import (
 
 from pytest_memfail.core import UNSURE, Fact, Listing, Question, Reply, StageResult, UsageError
 from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.judges.offline.model import corrected_model
 
 HERE = Path(__file__).parent
 LETTER = replace(QUESTION, kind="multiple_choice", letter="B")
@@ -350,6 +351,18 @@ def test_a_correction_moves_what_the_model_decides(tmp_path: Path) -> None:
     for told in TOLD:
         assert stages(told.evidence, told.stores["reworded"], judge)[1].outcome == "failed"
         assert stages(told.evidence, told.stores["as said"], judge)[1].outcome == "passed"
+
+
+def test_the_encoder_needs_its_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_memfail.judges.encoder.encoder.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"expected it: pip install 'pytest-memfail\[encoder\]'") as refused:
+        OfflineJudge(encoder=True)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_a_correction_for_one_judge_is_refused_by_the_one_with_the_encoder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="made for the weights"):
+        corrected_model(written(tmp_path, correction()), encoder=True)
 
 
 BAD_WEIGHTS = {
