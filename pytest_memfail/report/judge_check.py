@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_memfail.core import counted
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, counted
 from pytest_memfail.report.tables import table
 
 WIDTH: Final = 100
@@ -22,6 +22,9 @@ COLUMNS: Final = (
     ("kappa", "kappa"),
     ("median_ms", "ms/case"),
 )
+GOOD: Final = ("ok",)
+DAMAGED: Final = (NOT_STORED, SUMMARY_ERROR)
+"""The labels of facts that the store lacks, in part or in whole."""
 LEGEND: Final = "strict: the label itself; accepted: any label that can be defended; ok/fail: whether it failed"
 
 
@@ -39,8 +42,14 @@ def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
     rows = [_row(name, found) for name, found in groups.items()]
     yield from table(["", *(title for _, title in COLUMNS)], rows, [wide, *(9 for _ in COLUMNS)])
     yield LEGEND
+    overall = measures["overall"]
+    shares = [
+        f"{overall[key]:.1%} of {{}}" if overall[key] is not None else "-" for key in ("good_failed", "damaged_passed")
+    ]
+    confusion = overall["confusion"]
+    good, damaged = (sum(sum(confusion[name].values()) for name in some) for some in (GOOD, DAMAGED))
+    yield f"good facts failed: {shares[0].format(good)}; damaged or lost facts passed: {shares[1].format(damaged)}"
     yield ""
-    confusion = measures["overall"]["confusion"]
     names = list(next(iter(confusion.values())))
     rows = [[label, *map(str, said.values())] for label, said in confusion.items()]
     yield from table(["label (down), judge", *names], rows, [NAME, *(15 for _ in names)])

@@ -71,6 +71,21 @@ def test_json_has_everything(cases, capsys):
     assert (wrong["case_id"], wrong["fact"], wrong["label"]) == ("wrong", 1, "not_retrieved")
 
 
+def test_good_facts_that_failed_and_damaged_ones_that_passed_stand_below_the_table(tmp_path, capsys):
+    kept, gone = ["Gazpacho saves my July."], ["The ferry leaves at nine."]
+    rows = [
+        case("kept", "dev", ["ok", "not_stored"], kept),
+        case("wrongly", "dev", ["not_stored", "not_stored"], kept),
+        case("gone", "dev", ["ok", "not_stored"], gone),
+        case("again", "dev", ["ok", "not_stored"], gone),
+    ]
+    path = tmp_path / "four.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    main(["judge-check", str(path)])
+    said = "good facts failed: 66.7% of 3; damaged or lost facts passed: 20.0% of 5"
+    assert said in capsys.readouterr().out.splitlines()
+
+
 def test_one_half_alone(cases, capsys):
     assert main(["judge-check", str(cases), "--split", "dev", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
