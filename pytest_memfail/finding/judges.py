@@ -110,15 +110,10 @@ class NamedJudge:
         """Raise `UsageError` for options that this judge does not take; `is_model` says that its name is that of a model."""
         if not self.options:
             return
-        if self.name.startswith(NLI):
-            known = {"entailment": "entailment=LABEL"}
-        elif self.name == OFFLINE:
-            known = OF_OFFLINE
-        elif self.is_cascade:
-            known = {**OF_OFFLINE, "form": YES_NO}
-        elif is_model:
-            known = {"form": YES_NO}
-        else:
+        known = {"entailment": "entailment=LABEL"} if self.name.startswith(NLI) else {}
+        known |= OF_OFFLINE if self.name == OFFLINE or self.is_cascade else {}
+        known |= {"form": YES_NO} if is_model or self.is_cascade else {}
+        if not known:
             raise UsageError(
                 f"{self.option}-option: the judge {self.name!r} takes no options; {OFFLINE} takes "
                 f"{' or '.join(OF_OFFLINE.values())}, {NLI}MODEL entailment=LABEL, a model {YES_NO}"

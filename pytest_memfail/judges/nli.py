@@ -10,12 +10,11 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
-from pytest_memfail.core import AnswerKind, JudgeError, Kind, ProtocolName, UsageError, counted, one_line
+from pytest_memfail.core import JudgeError, ProtocolName, UsageError, counted, one_line
 from pytest_memfail.judges.support import Support, SupportJudge
 
 PREFIX: Final = "nli:"
@@ -215,15 +214,9 @@ class NliModel:
 class NliJudge(SupportJudge):
     """Judges storage, summary and retrieval by entailment, on this machine."""
 
-    def __init__(
-        self,
-        model: NliModel,
-        protocol: ProtocolName = "ours",
-        kinds: Mapping[str, Kind] = MappingProxyType({}),
-        answers: Mapping[str, AnswerKind] = MappingProxyType({}),
-    ) -> None:
-        """Judge by this model."""
-        super().__init__(protocol, kinds, answers)
+    def __init__(self, model: NliModel, protocol: ProtocolName = "ours", **kinds: Any) -> None:
+        """Judge by this model; `kinds` are the arguments of `SupportJudge`."""
+        super().__init__(protocol, **kinds)
         self._model = model
         self.identity = f"nli {model.digest} + {self._offline.identity}"
 

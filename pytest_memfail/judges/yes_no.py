@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import exp
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import AnswerKind, Kind, ProtocolName, one_line
+from pytest_memfail.core import ProtocolName, one_line
 from pytest_memfail.judges.support import Support, SupportJudge
 from pytest_memfail.llm import ContextLengthError, ReplyError
 
@@ -36,11 +35,10 @@ class YesNoJudge(SupportJudge):
         protocol: ProtocolName = "ours",
         parameters: Mapping[str, Any] | None = None,
         repeat: int = 0,
-        kinds: Mapping[str, Kind] = MappingProxyType({}),
-        answers: Mapping[str, AnswerKind] = MappingProxyType({}),
+        **kinds: Any,
     ) -> None:
-        """Take the arguments of `ModelJudge`."""
-        super().__init__(protocol, kinds, answers)
+        """Take the arguments of `ModelJudge`; `kinds` are those of `SupportJudge`."""
+        super().__init__(protocol, **kinds)
         self._client, self.model, self._parameters, self._repeat = client, model, parameters, repeat
 
     async def supports(self, documents: Sequence[Sequence[str]], claim: str, stage: str) -> list[Support]:

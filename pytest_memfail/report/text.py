@@ -276,11 +276,8 @@ def unsure_but_right(tasks: Iterable[str]) -> str:
     styles = sorted(
         (name for name, n in among.items() if name and n >= LEAST_OF_STYLE), key=lambda s: right[s] / among[s]
     )
-    by_style = (
-        f" ({', '.join(f'{s} memories {100 * right[s] / among[s]:.0f} % of {among[s]}' for s in styles)})"
-        if styles
-        else ""
-    )
+    shares = ", ".join(f"{style} {100 * right[style] / among[style]:.0f} % of {among[style]}" for style in styles)
+    by_style = f" (by style: {shares})" if styles else ""
     n = among.total()
     return (
         f"; such verdicts are right for {100 * right.total() / n:.0f} % of {n} labelled facts of these tasks{by_style}"

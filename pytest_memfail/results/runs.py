@@ -94,7 +94,7 @@ class Loaded:
             questions,
             self.stores,
             protocol=header.protocol,
-            judge=f"{header.judge}{' with the encoder' * (header.judge_options.get('encoder') == 'on')}",
+            judge=" ".join([header.judge, *(f"{name}={value}" for name, value in header.judge_options.items())]),
             tasks=header.tasks,
             record=self.path or None,
             approximate=header.approximate_tokens,

@@ -194,7 +194,7 @@ class Summary:
     unsure: int = 0
     """Questions whose verdict the judge is unsure of."""
     judge: str = ""
-    """The judge's name; empty if it is not known."""
+    """The judge's name, with its options; empty if it is not known."""
     approximate: str | None = None
     """Why tokens were counted approximately; None if they were counted exactly."""
     by_k: Mapping[int, Mapping[str, Tally]] = field(default_factory=dict)

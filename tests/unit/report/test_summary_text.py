@@ -311,8 +311,8 @@ def test_what_the_judge_is_unsure_of_stands_beside_how_often_that_is_right():
     assert f"offline judge unsure of 2 of 6 verdicts (confidence below 0.8); {share}" in said
     n = sum(n for styles in known.values() for _, n in styles.values())
     said = unsure_line(*known)
-    assert f" of {n} labelled facts of these tasks (" in said
-    assert f"verbatim memories {share_of(known, 'verbatim')}" in said
+    assert f" of {n} labelled facts of these tasks (by style: " in said
+    assert f"verbatim {share_of(known, 'verbatim')}" in said
 
 
 def share_of(known, style):
@@ -320,7 +320,10 @@ def share_of(known, style):
     return f"{100 * right / n:.0f} % of {n}"
 
 
-@pytest.mark.parametrize(("task", "judge"), [("a task of mine", "offline"), ("updated_facts", "nli:model")])
+@pytest.mark.parametrize(
+    ("task", "judge"),
+    [("a task of mine", "offline"), ("updated_facts", "nli:model"), ("updated_facts", "offline encoder=on")],
+)
 def test_nothing_is_said_of_tasks_without_labelled_facts_or_of_other_judges(task, judge):
     said = unsure_line(task, judge=judge)
     assert f"{judge} judge unsure of 2 of 3 verdicts (confidence below 0.8); --memfail-judge=offline+MODEL" in said
