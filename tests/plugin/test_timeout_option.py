@@ -119,7 +119,7 @@ def shown(self, text):
     with open(self._config.rootpath / "shown.txt", "a") as stream:
         stream.write(text + "\\n")
 
-execution.Execution._show = shown
+execution.Execution.show = shown
 """
     hanging(project, "HangingThread", seconds="0.7", more=watching)
     assert project.run_apart("memfail/long_hop", system="fixture").ret == 0

@@ -13,7 +13,7 @@ FAILED = Check("regressions:p<0.05", None, "failed", paired=PAIRED)
 
 def flipped(**changes: int) -> Gate:
     flips = tuple(
-        Flip(f"memfail/t::{change}-{i}", "t", "memory held", "not_stored", change)
+        Flip(f"memfail/t::{change}-{i}", "t", "no_answer", "not_stored", change)
         for change, count in changes.items()
         for i in range(count)
     )
@@ -45,13 +45,13 @@ def test_on_one_line(checks, line):
 def test_long_lists_are_cut():
     lines = gate(flipped(worse=21, better=20, other=1), record="last.jsonl")
     assert [line for line in lines if "…" in line] == ["  … and 1 more: memfail show last.jsonl"]
-    assert sum(" memory held -> not_stored" in line for line in lines) == 40
+    assert sum(" no_answer -> not_stored" in line for line in lines) == 40
     assert "  … and 1 more: -v lists them" in gate(flipped(worse=21))
 
 
 def test_in_full_all_are_listed():
     lines = gate(flipped(worse=21, better=20, other=1), full=True)
-    assert sum(" memory held -> not_stored" in line for line in lines) == 42
+    assert sum(" no_answer -> not_stored" in line for line in lines) == 42
     assert not any("…" in line for line in lines)
 
 
