@@ -67,14 +67,15 @@ def _row(match: re.Match[str]) -> str:
 def _link(match: re.Match[str], page: str) -> str:
     image, label, link = match.groups()
     target, _, anchor = link.partition("#")
-    if image or not target or re.match(r"[a-z]+:", link):
+    if not target or re.match(r"[a-z]+:", link):
         return match[0]
     source = posixpath.dirname(OUTSIDE.get(page, f"docs/{page}"))
-    found = _page_of(posixpath.normpath(posixpath.join(source, target)))
+    file = posixpath.normpath(posixpath.join(source, target))
+    found = file.removeprefix("docs/") if image else _page_of(file)
     if found is None:
         return label
     there = posixpath.relpath(found, posixpath.dirname(page) or ".")
-    return f"[{label}]({there}{'#' if anchor else ''}{anchor})"
+    return f"{image}[{label}]({there}{'#' if anchor else ''}{anchor})"
 
 
 def _page_of(file: str) -> str | None:

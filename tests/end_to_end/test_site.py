@@ -67,6 +67,7 @@ def test_pages_from_outside_docs_are_all_that_pages_lead_to() -> None:
         ("examples/ci.md", "[gate](../../docs/gate.md)", "[gate](../gate.md)"),
         ("gate.md", "[paper](https://arxiv.org/abs/2605.26667)", "[paper](https://arxiv.org/abs/2605.26667)"),
         ("gate.md", "[below](#what-p-means)", "[below](#what-p-means)"),
+        ("overview.md", "![The page](docs/pictures/page.png)", "![The page](pictures/page.png)"),
         ("gate.md", "```python\nx = y[0](z)\n```\n", "```python\nx = y[0](z)\n```\n"),
         ("gate.md", "| `on\\|off` | a\\|b |", "| `on|off` | a\\|b |"),
     ],
