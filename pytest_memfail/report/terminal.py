@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from pytest_memfail.core import (
+    ERROR,
     FAILURES,
     MEMORY_FAILURES,
     NOT_RETRIEVED,
@@ -175,7 +176,12 @@ def most_lost(results: Summary, failures: Collection[Failed]) -> str:
     """
     asked = counted(results.total.n, "question")
     if not failures:
-        return f"nothing lost among {asked}"
+        errors = results.total.states[ERROR]
+        return (
+            f"{errors} of {asked} ended in an error, nothing lost among the others"
+            if errors
+            else f"nothing lost among {asked}"
+        )
     rank, group, lost = _leading(failures)
     verdict, task = group[0].verdict, group[0].task
     if rank == CEILING:

@@ -263,7 +263,7 @@ def unsure(results: Summary) -> str:
 def unsure_but_right(tasks: Iterable[str]) -> str:
     """Return how often the offline judge's unsure verdicts on labelled facts of these tasks are right; empty for others.
 
-    Styles of memories with too few facts are left out.
+    The styles of memories with the lowest and the highest share stand beside it; those with too few facts are left out.
     """
     known = json.loads(resources.files(__package__).joinpath("unsure.json").read_bytes())
     right, among = Counter[str](), Counter[str]()
@@ -276,8 +276,8 @@ def unsure_but_right(tasks: Iterable[str]) -> str:
     styles = sorted(
         (name for name, n in among.items() if name and n >= LEAST_OF_STYLE), key=lambda s: right[s] / among[s]
     )
-    shares = ", ".join(f"{style} {100 * right[style] / among[style]:.0f} % of {among[style]}" for style in styles)
-    by_style = f" (by style: {shares})" if styles else ""
+    shares = [f"{100 * right[style] / among[style]:.0f} % of {among[style]} in {style} memories" for style in styles]
+    by_style = f" ({shares[0]}, {shares[-1]})" if len(shares) > 1 else ""
     n = among.total()
     return (
         f"; such verdicts are right for {100 * right.total() / n:.0f} % of {n} labelled facts of these tasks{by_style}"

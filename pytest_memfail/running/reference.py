@@ -93,7 +93,8 @@ def find_reference(
     if not outcomes:
         note = "its judge decides none of these questions" if found else "the suite names none"
     elif settings.judge != JUDGE or settings.judge_options:
-        note = f"judged by {JUDGE}, this run by {settings.judge}"
+        how = "".join(f" with {name}={value}" for name, value in settings.judge_options.items())
+        note = f"judged by {JUDGE}, this run by {settings.judge}{how}"
     return Reference(system=SYSTEM, judge=JUDGE, outcomes=outcomes, note=note)
 
 

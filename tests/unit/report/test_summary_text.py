@@ -311,8 +311,8 @@ def test_what_the_judge_is_unsure_of_stands_beside_how_often_that_is_right():
     assert f"offline judge unsure of 2 of 6 verdicts (confidence below 0.8); {share}" in said
     n = sum(n for styles in known.values() for _, n in styles.values())
     said = unsure_line(*known)
-    assert f" of {n} labelled facts of these tasks (by style: " in said
-    assert f"verbatim {share_of(known, 'verbatim')}" in said
+    assert f" of {n} labelled facts of these tasks ({share_of(known, 'paragraph')} in paragraph memories, " in said
+    assert f", {share_of(known, 'keywords')} in keywords memories); " in said
 
 
 def share_of(known, style):

@@ -276,6 +276,14 @@ def test_in_one_task_of_several():
 def test_without_failures_the_headline_says_so():
     found = summarize([question(1, "correct")], ())
     assert most_lost(found, []) == "nothing lost among 1 question"
+    broken = summarize(
+        [
+            question(1, "correct"),
+            replace(question(2, "correct"), verdict="error", error=ErrorRecord("StoreError", "down")),
+        ],
+        (),
+    )
+    assert most_lost(broken, []) == "1 of 2 questions ended in an error, nothing lost among the others"
     assert list(closing(found, [], "run"))[-1] == "nothing lost among 1 question"
 
 
