@@ -85,9 +85,9 @@ def fact_test(
 
 
 def said(table: Table, verdict: str) -> str:
-    """Return how many of the lost facts a cause explains, and how many of the others it does not harm."""
+    """Return how many of the lost facts a cause explains, and how many facts that are held it concerns too."""
     every = "all" if table.lost_with == table.lost else f"{table.lost_with} of"
-    return f"{every} {table.lost} {LOST[verdict]}, and {table.held_with} of {table.held} others"
+    return f"{every} {table.lost} {LOST[verdict]}, and {table.held_with} of the {table.held} held"
 
 
 def best(splits: Iterable[tuple[str, Split | None]]) -> tuple[str, Split, int] | None:

@@ -10,7 +10,9 @@ from recorded_runs import verdicts
 from pytest_memfail.cli import main
 from pytest_memfail.records import Clue, Footer, read_record, write_record
 
-TEXT = "131 of 1318 conversations left no entry, every 10th of a store: all 121 facts not stored, and 5 of 1117 others"
+TEXT = (
+    "131 of 1318 conversations left no entry, every 10th of a store: all 121 facts not stored, and 5 of the 1117 held"
+)
 
 
 @pytest.fixture
