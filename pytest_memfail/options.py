@@ -252,8 +252,8 @@ class Settings:
         "NAME",
         default="offline",
         identifies="verdicts",
-        # no paths of this machine; the digest of the weights identifies the content of a folder
-        record=lambda name, _: f"nli:{Path(name).name}" if name.startswith(("nli:/", "nli:~")) else name,
+        # the digest of the weights identifies the content of a folder
+        record=lambda name, _: recorded_judge(name),
     )
     def judge(given: Given) -> str:
         """Judge: offline (no model, no network), a model name, offline+MODEL (the model decides only what the
@@ -586,6 +586,11 @@ OPTIONS: Final[tuple[Option[Any], ...]] = tuple(found for found in vars(Settings
 IDENTITY: Final[Mapping[str, Identity]] = {option.field: option.identifies for option in OPTIONS if option.identifies}
 """How each field of the header identifies a run."""
 SYSTEM: Final = Settings.system.flag
+
+
+def recorded_judge(name: str) -> str:
+    """Return the name of a judge without the path of a folder on this machine."""
+    return f"nli:{Path(name).name}" if name.startswith(("nli:/", "nli:~")) else name
 
 
 def read_pairs(texts: Iterable[str], flag: str) -> dict[str, str]:

@@ -92,6 +92,7 @@ def _regraded(
     from pytest_memfail._version import __version__
     from pytest_memfail.clues import find_clues
     from pytest_memfail.finding import NamedJudge
+    from pytest_memfail.options import recorded_judge
     from pytest_memfail.records import Footer
     from pytest_memfail.results import suite_records, with_reference
 
@@ -100,7 +101,7 @@ def _regraded(
         old,
         memfail=__version__,
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        judge=judge,
+        judge=recorded_judge(judge),
         judge_options={},
         judge_weights=NamedJudge(judge, OPTION).weights,
         extra={**old.extra, "regraded": {name: old.value(name) for name in ("judge", "memfail", "started")}},

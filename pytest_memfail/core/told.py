@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from os.path import commonprefix
 from typing import Final
 from unicodedata import category
 
@@ -82,8 +84,11 @@ def told_of(conversations: Sequence[Conversation], listing: Listing, facts: Iter
     for at, conversation in enumerate(conversations[: len(origins.sessions)]):
         text = conversation.text
         like = starts[text[:SAME_START]]
-        same = max((_common(text, other) for other in like), default=0)
-        like.append(text)
+        # sorted texts, because the one that shares the longest start with another is beside it
+        place = bisect(like, text)
+        beside = like[max(0, place - 1) : place + 1]
+        same = max((len(commonprefix((text, other))) for other in beside), default=0)  # noqa: RUF071 - texts, not paths
+        insort(like, text)
         found.append(_told(conversation, kept[at], memories, of[conversation.id], same))
     return tuple(found)
 
@@ -208,8 +213,3 @@ def _stated(fact: Fact, said: Sequence[str]) -> tuple[int, int]:
     words = [content(sentence) for sentence in said]
     best = [max(range(len(words)), key=lambda i: (len(content(part) & words[i]), -i)) for part in parts if len(words)]
     return (min(best), max(best)) if best else (0, 0)
-
-
-def _common(text: str, other: str) -> int:
-    """Return the number of characters with which both texts start."""
-    return next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))

@@ -119,7 +119,10 @@ class NamedJudge:
                 f"{' or '.join(OF_OFFLINE.values())}, {NLI}MODEL entailment=LABEL, a model {YES_NO}"
             )
         if unknown := sorted(self.options.keys() - known.keys()):
-            raise UsageError(f"{self.option}-option: got {', '.join(unknown)}, expected {' or '.join(known.values())}")
+            hint = f"; {YES_NO} needs a model as judge ({self.option}=MODEL)" if "form" in unknown else ""
+            raise UsageError(
+                f"{self.option}-option: got {', '.join(unknown)}, expected {' or '.join(known.values())}{hint}"
+            )
         if (form := self.options.get("form", "yesno")) != "yesno":
             raise UsageError(f"{self.option}-option: got form={form}, expected {YES_NO}")
         if self.has_encoder:

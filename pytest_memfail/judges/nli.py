@@ -37,7 +37,7 @@ class NliModel:
     """A model of sentence pairs in a folder, or at the Hugging Face hub; loaded on first use."""
 
     def __init__(self, name: str, entailment: str | None = None, option: str = "--memfail-judge-option") -> None:
-        """Find the model and read which of its labels means entailment; `entailment` names it, or gives its number.
+        """Find the model and read which of its labels means entailment; `entailment` names it.
 
         Raises `UsageError` if there is no such model, a package is missing, or the labels are not understood.
         """

@@ -64,7 +64,8 @@ class YesNoJudge(SupportJudge):
             halves = document[: len(document) // 2], document[len(document) // 2 :]
             found = [await self._asked(half, claim, stage) for half in halves]
             return max(found, key=lambda one: one.held)
-        if (said := SAID.match(THOUGHTS.sub("", done.text, count=1))) is None:
+        thought = THOUGHTS.match(done.text)
+        if (said := SAID.match(done.text, 0 if thought is None else thought.end())) is None:
             self._client.forget([done])
             raise ReplyError(
                 f"the judge {self.model} replied {one_line(done.text)[:80]!r} to the {stage} check, expected Yes or No"

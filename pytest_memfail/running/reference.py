@@ -48,7 +48,10 @@ def read_reference(run: Run) -> Loaded | None:
     given = run.settings.reference
     if given is None or given == NONE:
         return None
-    record = load_record(Path(given))
+    try:
+        record = load_record(Path(given))
+    except UsageError as error:
+        raise UsageError(f"--memfail-reference: {error}; expected the record of a run, or {NONE}") from None
     protocol = run.settings.protocol
     if record.protocol != protocol:
         raise UsageError(
@@ -93,8 +96,9 @@ def find_reference(
     if not outcomes:
         note = "its judge decides none of these questions" if found else "the suite names none"
     elif settings.judge != JUDGE or settings.judge_options:
-        how = "".join(f" with {name}={value}" for name, value in settings.judge_options.items())
-        note = f"judged by {JUDGE}, this run by {settings.judge}{how}"
+        written = settings.recorded()  # without paths of this machine
+        how = "".join(f" with {name}={value}" for name, value in written["judge_options"].items())
+        note = f"judged by {JUDGE}, this run by {written['judge']}{how}"
     return Reference(system=SYSTEM, judge=JUDGE, outcomes=outcomes, note=note)
 
 
@@ -105,7 +109,8 @@ def _from_record(run: Run, questions: Iterable[QuestionRecord], own: Loaded) -> 
         for q in questions
         if q.task in rows and (other := outcomes.get(q.key)) is not None and (outcome := outcome_of(other)) is not None
     }
-    said = [f"judged by {header.judge}, this run by {run.settings.judge}"] * (header.judge != run.settings.judge)
+    judge = run.settings.recorded()["judge"]
+    said = [f"judged by {header.judge}, this run by {judge}"] * (header.judge != judge)
     if header.haystack != run.settings.haystack:
         said.append(f"with the haystack {header.haystack}, this run with {run.settings.haystack}")
     return Reference(system=header.system, judge=header.judge, outcomes=found, note="; ".join(said))

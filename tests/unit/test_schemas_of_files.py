@@ -33,8 +33,11 @@ def test_the_schema_accepts_the_examples_and_the_short_forms():
             jsonschema.validate({**case, "no_such_key": 1}, case_schema())
     short = {"conversations": ["I moved."], "question": "?", "answer": "a"}
     jsonschema.validate({**short, "expected": [{"fact": "f", "details": ["moved", ["a", "b"]]}]}, case_schema())
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**short, "expected": [{"fact": "f", "details": [["a"], 3]}]}, case_schema())
+    unwanted = ["Ulla takes aspirin.", {"fact": "f", "details": ["aspirin"]}]
+    jsonschema.validate({**short, "expected": [], "must_not_hold": unwanted}, case_schema())
+    for wrong in ({"expected": [{"fact": "f", "details": [["a"], 3]}]}, {"expected": [], "must_not_hold": [3]}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**short, **wrong}, case_schema())
 
 
 def test_the_hook_for_pre_commit_stops_a_faulty_case(tmp_path, monkeypatch, capsys):

@@ -15,6 +15,8 @@ class JudgeOfVerbatim(OfflineJudge):
     """
 
     def _of_store(self, stage: str, fact: Fact, store: Listing) -> StageResult:
+        if fact.is_distractor:  # what no store was told is not kept
+            return super()._of_store(stage, fact, store)
         found = self._suite_kinds.of_store(fact, stage, store)
         result = found or StageResult("passed", confidence=1.0)
         return self._suite_kinds.offline(fact, stage, result, is_empty=not store.memories, is_found=found is not None)

@@ -252,9 +252,12 @@ def case_schema() -> dict[str, Any]:
     schema = CustomCase.model_json_schema()
     kinds = schema["$defs"]
     # the short forms that validators turn into the long ones before the models see them
-    kinds["CaseConversation"] = {"anyOf": [{"type": "string", "minLength": 1}, kinds["CaseConversation"]]}
-    details = kinds["ExpectedFact"]["properties"]["details"]
-    details["items"] = {"anyOf": [{"type": "string", "minLength": 1}, details["items"]]}
+    text = {"type": "string", "minLength": 1}
+    for name in ("ExpectedFact", "UnwantedFact"):
+        details = kinds[name]["properties"]["details"]
+        details["items"] = {"anyOf": [text, details["items"]]}
+    for name in ("CaseConversation", "UnwantedFact"):
+        kinds[name] = {"anyOf": [text, kinds[name]]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
