@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _trend(runs: Sequence[KeptRun], record: Loaded) -> Iterator[Sequence[str]]:
     """Yield name, start, memory held, facts held and headline of the kept whole runs of the same system, oldest first."""
-    from pytest_memfail.report import failed_questions, most_lost, percent_of
+    from pytest_memfail.report import failed_questions, headlines, percent_of
     from pytest_memfail.results import load_record
 
     same = [run for run in runs if run.whole and run.header.system == record.header.system]
@@ -76,5 +76,5 @@ def _trend(runs: Sequence[KeptRun], record: Loaded) -> Iterator[Sequence[str]]:
         rate = summary.success(summary.total)
         started = run.header.started[:16].replace("T", " ")
         suites = f"{', '.join(run.header.suite)}: " if run.header.suite else ""
-        said = f"{suites}{most_lost(summary, failed_questions(found.questions, summary))}"
+        said = f"{suites}{headlines(summary, failed_questions(found.questions, summary))[0]}"
         yield run.id, started, percent_of(rate), percent_of(summary.total.facts_held), said

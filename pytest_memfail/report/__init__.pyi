@@ -31,7 +31,7 @@ from .terminal import (
     closing as closing,
     failed_question as failed_question,
     failed_questions as failed_questions,
-    most_lost as most_lost,
+    headlines as headlines,
     worst_first as worst_first,
 )
 from .text import (
