@@ -27,8 +27,8 @@ def find_clues(questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord
     tests = [*kept_tests(evidence), *search_tests(evidence), *time_tests(evidence)]
     found = []
     for test, p in zip(tests, holm([test.p for test in tests]), strict=True):
-        if p < ALPHA and test.is_strong:
-            asked = evidence.asked(test.cases)
+        asked = evidence.asked(test.cases)
+        if p < ALPHA and test.is_strong and asked:
             clue = Clue(
                 name=test.name,
                 text=test.text,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -82,24 +82,37 @@ def _place(name: str, at: int, size: int) -> float:
 def _is_never_shown(cases: Sequence[Case], name: str, limit: float, *, above: bool) -> bool:
     """Return whether hardly any memory that was shown lies beyond the limit."""
     seen = expected = 0.0
+    beyond: dict[int, float] = {}
+    """By the size of a listing, the share of its entries beyond the limit."""
     for question, store in {case.question.id: (case.question, case.store) for case in cases}.values():
         size, known = store.size, [at for at in question.places if at >= 0]
         seen += sum((_place(name, at, size) > limit) == above for at in known)
-        expected += len(known) * sum((_place(name, at, size) > limit) == above for at in range(size)) / size
-    return seen <= SELDOM * expected
+        if size not in beyond:
+            beyond[size] = sum((_place(name, at, size) > limit) == above for at in range(size)) / size
+        expected += len(known) * beyond[size]
+    return expected > 0 and seen <= SELDOM * expected
 
 
 def _neighbours(lost: Sequence[Case]) -> Iterator[Test]:
     """Test whether the entry beside the needed one is shown in its place."""
-    known = [case for case in lost if case.entry is not None and case.question.places and case.store.size]
-    if len(known) < FEWEST:
+    known = [
+        case
+        for case in lost
+        if case.entry is not None and max(case.question.places, default=-1) >= 0 and case.store.size
+    ]
+    rows: dict[Hashable, list[Case]] = defaultdict(list)
+    for case in known:
+        rows[case.cluster].append(case)
+    if len(rows) < FEWEST:
         return
-    chance = sum(len(case.question.places) / case.store.size for case in known) / len(known)
+    chance = sum(sum(at >= 0 for at in case.question.places) / case.store.size for case in known) / len(known)
     for step, which in ((1, "after"), (-1, "before")):
-        explained = [case for case in known if (case.entry or 0) + step in case.question.places]
+        explained = [case for case in known if 0 <= (case.entry or 0) + step in case.question.places]
+        named = {id(case) for case in explained}
+        whole = sum(all(id(case) in named for case in row) for row in rows.values())
         text = f"the search shows the entry {which} the right one: for {len(explained)} of {len(lost)} {LOST[NOT_RETRIEVED]}"
-        is_often = len(explained) >= MOSTLY * len(lost) and len(explained) >= 3 * chance * len(known)
-        p = min(1.0, 2 * heads(len(explained), len(known), min(1.0, chance)))
+        is_often = len(explained) >= MOSTLY * len(lost) and whole >= max(FEWEST, 3 * chance * len(rows))
+        p = min(1.0, 2 * heads(whole, len(rows), min(1.0, chance)))
         yield Test("neighbour", NOT_RETRIEVED, p, text if is_often else "", explained, len(lost))
 
 
@@ -107,7 +120,7 @@ def _same_list(evidence: Evidence, cases: Sequence[Case]) -> Iterator[Test]:
     """Test whether other questions were shown the very same memories."""
     shown: dict[tuple[str, str, tuple[int, ...]], set[str]] = defaultdict(set)
     for question in evidence.questions:
-        if question.places:
+        if question.places and -1 not in question.places:  # what the listing lacks may be anything
             shown[question.task, question.store, question.places].add(question.text)
 
     def has(case: Case) -> bool:

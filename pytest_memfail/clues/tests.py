@@ -44,12 +44,12 @@ class Test:
     is_vague: bool = False
     """Whether a more specific clue about the same facts says more."""
     seen: int = 0
-    """Cases that show it, if these are not the lost facts but conversations or questions."""
+    """Cases that show it, if these are conversations or questions; the lost facts that it explains must be enough too."""
 
     @property
     def is_strong(self) -> bool:
-        """Whether it may name a cause."""
-        return bool(self.text) and max(self.seen, len(self.cases)) >= FEWEST
+        """Whether it may name a cause: what is seen without a loss explains none."""
+        return bool(self.text) and min(self.seen or FEWEST, len(self.cases)) >= FEWEST
 
 
 def is_strong(table: Table, covers: float = MOSTLY, rate: float = MOSTLY) -> bool:

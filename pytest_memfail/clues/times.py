@@ -16,13 +16,13 @@ DAY: Final = timedelta(days=1)
 
 
 def time_tests(evidence: Evidence) -> Iterator[Test]:
-    """Test whether most entries have another time than their conversation."""
+    """Test whether the entries of most conversations have another time than was told."""
     pairs: list[tuple[datetime, datetime]] = []
     for session in evidence.sessions:
         told, times = moment_of(session.told.time), [moment_of(text) for text in session.told.times]
         if told is not None and len(times) == 1 and times[0] is not None:
             pairs.append((told, times[0]))
-    wrong = [(told, kept) for told, kept in pairs if kept.date() != told.date()]
+    wrong = [(told, kept) for told, kept in pairs if told.date() not in (kept.date(), _in_zone_of(told, kept).date())]
     if len(wrong) < FEWEST:
         return
     cases = [
@@ -33,8 +33,13 @@ def time_tests(evidence: Evidence) -> Iterator[Test]:
     ]
     text = _how(wrong) if len(wrong) >= FITS * len(pairs) / 2 else ""
     explained = f"; {len(cases)} {LOST[SUMMARY_ERROR]} turn on times" if cases else ""
-    said = f"{len(wrong)} of {len(pairs)} entries have {text}{explained}" if text else ""
+    said = f"{len(wrong)} of {len(pairs)} conversations are stored with {text}{explained}" if text else ""
     yield Test("times", SUMMARY_ERROR, heads(len(wrong), len(pairs)), said, cases, len(cases), seen=len(wrong))
+
+
+def _in_zone_of(told: datetime, kept: datetime) -> datetime:
+    """Return the time of an entry in the zone of its conversation; a day alone has no zone to turn into another."""
+    return kept.astimezone(told.tzinfo) if told.tzinfo is not None and kept.tzinfo is not None else kept
 
 
 def _how(wrong: Sequence[tuple[datetime, datetime]]) -> str:
@@ -47,7 +52,7 @@ def _how(wrong: Sequence[tuple[datetime, datetime]]) -> str:
     if sum(kept.day == 1 and (kept.year, kept.month) == (told.year, told.month) for told, kept in wrong) >= FITS * n:
         return "only the month of their time"
     shift, most = Counter(kept - told for told, kept in wrong).most_common(1)[0]
-    if most >= FITS * n:
+    if most >= FITS * n and abs(shift) >= DAY / 2:
         days = shift / DAY
         many = "1 day" if abs(days) == 1 else f"{abs(days):.3g} days"
         return f"a time {many} {'later' if days > 0 else 'earlier'} than told"

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from made_runs import START, Made, conversation, listed
 
+import pytest_memfail.clues.search as search
 from pytest_memfail.clues import find_clues
 from pytest_memfail.clues.exact import at_least, best_split, compare, heads
-from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Fact, Memory, told_of
+from pytest_memfail.core import (
+    CORRECT,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    WRONG_TIME,
+    Fact,
+    Memory,
+    StageResult,
+    told_of,
+)
 
 
 def clues(made: Made, **options):
@@ -111,19 +122,77 @@ def test_what_differs_only_between_tasks_is_no_cause():
     assert not [clue for clue in found if clue.name in ("place", "query-kind", "first-words")]
 
 
+def wrongly_timed(made, fails=60):
+    """A run whose first facts have summary errors for their times."""
+    questions, stores = made.run()
+    return [
+        replace(
+            question,
+            verdict=SUMMARY_ERROR,
+            memory_held=False,
+            facts=tuple(
+                replace(fact, verdict=SUMMARY_ERROR, summary=StageResult("failed", label=WRONG_TIME))
+                for fact in question.facts
+            ),
+        )
+        if number < fails
+        else question
+        for number, question in enumerate(questions)
+    ], stores
+
+
 @pytest.mark.parametrize(
     ("when", "said"),
     [
         (lambda told: told.replace(month=1, day=1, hour=0), "only the year of their time"),
         (lambda told: START + timedelta(days=500), "the same time, 2026-05-21"),
-        (lambda told: told + timedelta(days=1), "a time 1 day later than told"),
+        (lambda told: told + timedelta(days=1), "60 of 60 conversations are stored with a time 1 day later than told"),
     ],
 )
 def test_times_that_differ_from_those_told(when, said):
-    questions, stores = Made(when=when).run()
-    (clue,) = find_clues(questions, stores)
-    assert (clue.name, clue.questions) == ("times", ())
-    assert said in clue.text
+    found = [clue for clue in find_clues(*wrongly_timed(Made(when=when))) if clue.name == "times"]
+    assert [(said in clue.text, clue.explained, len(clue.questions)) for clue in found] == [(True, 60, 60)]
+
+
+@pytest.mark.parametrize("fails", [0, 4])
+def test_wrong_times_that_lose_hardly_a_fact_are_no_clue(fails):
+    made = Made(when=lambda told: START + timedelta(days=500))
+    assert find_clues(*wrongly_timed(made, fails)) == ()
+
+
+def test_without_a_failed_question_there_is_no_clue():
+    questions, stores = wrongly_timed(Made(when=lambda told: told + timedelta(days=1)))
+    held = [replace(question, verdict=CORRECT, memory_held=True) for question in questions]
+    assert not any(question.failed for question in held)
+    assert find_clues(held, stores) == ()
+
+
+@pytest.mark.parametrize("hours", [-9, 9])
+def test_the_same_moment_in_another_zone_is_the_same_time(hours):
+    zone = timezone(timedelta(hours=hours))
+    made = Made(when=lambda told: told)
+    questions, (store,) = wrongly_timed(made)
+    for hour in (0, 5, 12, 23):
+        local = [datetime(2025, 1, 6, hour, tzinfo=zone) + timedelta(days=7 * number) for number in range(60)]
+        for kept in (
+            [when.astimezone(timezone.utc).isoformat() for when in local],
+            [when.date().isoformat() for when in local],
+        ):
+            told = tuple(
+                replace(one, time=when.isoformat(), times=(text,))
+                for one, when, text in zip(store.told, local, kept, strict=True)
+            )
+            assert not [c for c in find_clues(questions, [replace(store, told=told)]) if c.name == "times"]
+
+
+def test_a_shift_of_hours_is_no_shift_of_days():
+    questions, (store,) = wrongly_timed(Made())
+    late = [START + timedelta(days=7 * number, hours=14) for number in range(60)]
+    told = tuple(
+        replace(one, time=when.isoformat(), times=((when + timedelta(hours=3)).isoformat(),))
+        for one, when in zip(store.told, late, strict=True)
+    )
+    assert not [clue for clue in find_clues(questions, [replace(store, told=told)]) if clue.name == "times"]
 
 
 @pytest.mark.parametrize("when", [lambda told: told, lambda told: told.replace(hour=0), lambda told: None])
@@ -137,6 +206,74 @@ def test_what_the_reference_misses_too_is_no_failure_of_the_search():
     assert find_clues(questions, stores)
     as_the_reference = [replace(question, reference_held=question.memory_held) for question in questions]
     assert find_clues(as_the_reference, stores) == ()
+
+
+# -- what the search shows -----------------------------------------------------------------------------------------------
+
+
+def showing(questions, places):
+    """The questions whose facts are not retrieved, with other memories shown."""
+    return [
+        replace(
+            question,
+            places=places(number),
+            retrieved=tuple(Memory(f"shown {number} {i}") for i, _ in enumerate(places(number))),
+        )
+        if question.verdict == NOT_RETRIEVED
+        else question
+        for number, question in enumerate(questions)
+    ]
+
+
+def test_memories_that_the_listing_lacks_are_not_the_very_same():
+    questions, stores = Made(finds=lambda place, size: place % 2 == 0).run()
+    for places, names in ((5, 6), ["same-list"]), ((-1, -1), []), ((5, -1), []):
+        found = find_clues(showing(questions, lambda number, places=places: places), stores)
+        assert [clue.name for clue in found if clue.name == "same-list"] == names
+
+
+def test_where_nothing_shown_is_in_the_listing_no_part_of_it_is_unsearched():
+    questions, stores = Made(n=100, finds=lambda place, size: place < 80).run()
+    rewritten = [replace(question, places=(-1,) * len(question.places)) for question in questions]
+    assert [clue.name for clue in find_clues(questions, stores)] == ["place"]
+    assert find_clues(rewritten, stores) == ()
+
+
+def test_entries_beyond_a_limit_are_counted_once_for_a_size(monkeypatch):
+    calls = []
+    placed = search._place
+    monkeypatch.setattr(search, "_place", lambda *of: calls.append(of) or placed(*of))
+    questions, stores = Made(n=100, finds=lambda place, size: place < 80).run()
+    assert [clue.name for clue in find_clues(questions, stores)] == ["place"]
+    assert len(calls) < 20 * 100  # not 100 questions times 100 entries
+
+
+def neighbours(questions, stores):
+    return [clue.text for clue in find_clues(questions, stores) if clue.name == "neighbour"]
+
+
+def test_the_entry_beside_the_right_one_is_shown():
+    questions, stores = Made(finds=lambda place, size: place % 6 != 0 or not place).run()
+    (text,) = neighbours(showing(questions, lambda number: (number + 1,)), stores)
+    assert text.startswith("the search shows the entry after the right one: for 9 of 9 ")
+
+
+def test_questions_of_one_row_are_one_case_of_a_neighbour():
+    questions, stores = Made(finds=lambda place, size: place != 20).run()
+    asked = [replace(questions[20], id=f"d{i}", question=f"d{i}", places=(21, 5)) for i in range(8)]
+    rows = [[replace(one, row=f"row{i if apart else 7}") for i, one in enumerate(asked)] for apart in (True, False)]
+    assert [len(neighbours([*questions[:20], *questions[21:], *many], stores)) for many in rows] == [1, 0]
+
+
+def test_no_entry_is_before_the_first():
+    """The only place -1 is that of a memory which the listing lacks."""
+    made, runs = Made(n=30), []
+    for number in range(8):
+        (question, *_), (store,) = made.run()
+        fact = replace(question.facts[0], id=f"f{number}", verdict=NOT_RETRIEVED, retrieval=StageResult("failed"))
+        question = replace(question, id=f"t::{number}", store=f"s{number}", facts=(fact,), verdict=NOT_RETRIEVED)
+        runs.append((replace(question, memory_held=False, places=(-1, 9)), replace(store, store=f"s{number}")))
+    assert neighbours(*zip(*runs, strict=True)) == []
 
 
 # -- exact tests ---------------------------------------------------------------------------------------------------------
