@@ -6,8 +6,9 @@ python tools/planted_bugs.py --json after.json                # keep what was sa
 python tools/planted_bugs.py --table before.json after.json   # the table of docs/clues.md
 
 A bug logs the conversations and queries that it damages, so the harness knows the affected questions: those that touch a
-damaged conversation or query, failed, and had another verdict in the run of the healthy system. `--bugs FILE` loads more bugs from a
-module with a tuple `BUGS`; `--python PATH` runs the plugin of another environment.
+damaged conversation or query, failed, and had another verdict in the run of the healthy system. The open half of the bugs is
+here, the held-out half in `planted_bugs_held_out.py`; `--bugs FILE` loads more from a module with a tuple `BUGS`; `--python PATH`
+runs the plugin of another environment.
 """
 
 from __future__ import annotations
@@ -518,7 +519,7 @@ def wide_vectors(texts: list[str], dimensions: int | None = None) -> list[list[f
 def factory_of_run() -> Any:
     """Return the factory of the system that the environment names: a bug, or a healthy system."""
     name = os.environ[BUG]
-    found = {bug.name: bug for bug in (*OPEN, *more_bugs(os.environ.get(BUGS_FILE)))}.get(name)
+    found = all_bugs(os.environ.get(BUGS_FILE)).get(name)
     system = SYSTEMS[found.system if found else name]
     if system.factory is not None:
         return replace(system.factory, make=found.make) if found else system.factory
@@ -529,6 +530,12 @@ def factory_of_run() -> Any:
 
     make.calls_model = False  # type: ignore[attr-defined]
     return make
+
+
+def all_bugs(path: str | None) -> dict[str, Bug]:
+    """Return the bugs of both halves, and those of a module's file, by name."""
+    held_out = str(Path(__file__).with_name("planted_bugs_held_out.py"))
+    return {bug.name: bug for bug in (*OPEN, *more_bugs(held_out), *more_bugs(path))}
 
 
 @cache
@@ -786,6 +793,11 @@ def table(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]
                 for grade in GRADES
             )
             lines.append(f"| {place} | {' | '.join(counts)} |")
+        worst = (
+            f"{sum(old[one['name']]['grade'] == grade for one in bugs)} → {sum(one['grade'] == grade for one in bugs)}"
+            for grade in GRADES
+        )
+        lines.append(f"| worst of the three | {' | '.join(worst)} |")
     return "\n".join(lines[1:])
 
 
@@ -831,7 +843,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(table(*(json.loads(path.read_text(encoding="utf-8")) for path in options.table)))
         return 0
     path = str(Path(options.bugs).resolve()) if options.bugs else None
-    bugs = {bug.name: bug for bug in (*OPEN, *more_bugs(path))}
+    bugs = all_bugs(path)
     wanted = options.only.split(",") if options.only else list(bugs)
     if unknown := [name for name in wanted if name not in bugs and name not in SYSTEMS]:
         parser.error(f"--only: got {', '.join(unknown)}, expected names of {', '.join([*SYSTEMS, *bugs])}")
