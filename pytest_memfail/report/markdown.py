@@ -77,7 +77,8 @@ def _overview(record: Loaded) -> Iterator[str]:
     rate = summary.success(summary.total)
     failed = failed_questions(record.questions, summary)
     is_trusted = summary.untrusted is None and summary.total.n
-    first, *others = headlines(summary, failed) if is_trusted else ["no trustworthy result"]
+    broken = ": ".join(filter(None, ["no trustworthy result", summary.untrusted]))
+    first, *others = headlines(summary, failed) if is_trusted else [broken]
     yield f"### memfail: {plain(first, 400)}"
     yield ""
     model = f", answers by {plain(header.test_taker)}" if header.test_taker else ""
@@ -85,9 +86,7 @@ def _overview(record: Loaded) -> Iterator[str]:
         f"{summary.measure} {percent(rate)} % of {rate.n}; system {plain(header.system)}, judge {plain(header.judge)}{model}, "
         f"k={','.join(map(str, header.k))}; in brackets the 95 % Wilson interval"
     )
-    if (untrusted := summary.untrusted) is not None:
-        yield f"**No trustworthy result:** {plain(untrusted)}"
-    elif not record.complete:
+    if summary.untrusted is None and not record.complete:
         yield "**Partial:** the run did not end, or not all that was selected has a result"
     yield ""
     if said := [*others, *reference_lines(summary, failed)]:
