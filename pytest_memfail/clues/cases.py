@@ -122,6 +122,11 @@ class Store:
         """The number of its entries."""
         return 0 if self.record is None else self.record.memories
 
+    @property
+    def unlinked(self) -> int:
+        """The number of its entries whose conversation is unknown: they may be those of conversations that seem to have none."""
+        return self.size - len({entry for told in self.told for entry in told.entries}) if self.told else 0
+
     @cached_property
     def by_fact(self) -> Mapping[str, int]:
         """The place of the conversation of each fact."""

@@ -54,8 +54,14 @@ def _dropped(evidence: Evidence) -> Iterator[Test]:
     fitting = [(fit, text) for p, text, fit in patterns if fit >= FITS and p < SURE]
     which = max(fitting, key=lambda one: one[0])[1] if fitting else ""
     cause = f"{dropped} of {len(sessions)} conversations left no entry{which}"
+    unlinked = sum(store.unlinked for store in evidence.stores.values())
     yield fact_test(
-        "left-no-entry", NOT_STORED, cases, lambda case: case.told is not None and not case.told.entries, cause
+        "left-no-entry",
+        NOT_STORED,
+        cases,
+        lambda case: case.told is not None and not case.told.entries,
+        cause,
+        fits=unlinked < dropped / 2,
     )
 
 
@@ -73,7 +79,7 @@ def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float]]
     full = [cycle for cycle in cycles if shares[cycle] >= FITS * len(lost)]
     if full:
         n, rest = max(full)
-        yield test(lambda session: session.number % n == rest, f"every {n}th of a store", len(cycles))
+        yield test(lambda session: session.number % n == rest, f"every {_nth(n)} of a store", len(cycles))
     days = Counter(_weekday(session.told) for session in sessions if session.is_lost)
     day = days.most_common(1)[0][0]
     if day:
@@ -93,6 +99,11 @@ def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float]]
                 f", {_limit(name, split)}",
                 min(split.table.covers, split.table.rate),
             )
+
+
+def _nth(n: int) -> str:
+    """Return an ordinal number up to the longest cycle, which is below 21."""
+    return str(n) + {2: "nd", 3: "rd"}.get(n, "th")
 
 
 def _limit(name: str, split: Split) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -35,7 +36,7 @@ def search_tests(evidence: Evidence) -> Iterator[Test]:
     yield from _neighbours(lost)
     yield from _same_list(evidence, cases)
     yield from _by_words(cases)
-    yield from _everywhere(evidence, lost)
+    yield from _everywhere(evidence, cases)
 
 
 def _by_place(cases: Sequence[Case]) -> Iterator[Test]:
@@ -186,8 +187,9 @@ def _shows(case: Case, kind: str, kinds: Mapping[str, str]) -> bool:
     return any(wanted & content(memory.text) for memory in case.question.retrieved)
 
 
-def _everywhere(evidence: Evidence, lost: Sequence[Case]) -> Iterator[Test]:
+def _everywhere(evidence: Evidence, cases: Sequence[Case]) -> Iterator[Test]:
     """Test what is the same for all questions: it explains the loss only if the search finds less than the reference does."""
+    lost = [case for case in cases if case.is_lost]
     questions = [q for q in evidence.questions if q.places and not q.must_not_use]
     if len(questions) < FEWEST:
         return
@@ -205,17 +207,24 @@ def _everywhere(evidence: Evidence, lost: Sequence[Case]) -> Iterator[Test]:
             entries = "1 memory" if size == 1 else f"{size} memories"
             found.append(("fewer", f"each question is shown {entries} although k is {k}", lost))
     repeated = {q.id for q in questions if len({memory.text for memory in q.retrieved}) < len(q.retrieved)}
-    if len(repeated) >= MOSTLY * n:
-        text = f"memories repeat each other in {len(repeated)} of {n} lists shown"
-        found.append(("repeats", text, [case for case in lost if case.question.id in repeated]))
-    rises = [rise for q in questions if (rise := _rises(q)) is not None]
-    if sum(rises) >= FEWEST and sum(rises) >= FITS * len(rises):
-        found.append(("rising", f"the worst memories come first: scores rise in {sum(rises)} of {n} lists shown", lost))
+    if len(repeated) >= FEWEST:
+        cause = f"memories repeat each other in {len(repeated)} of {n} lists shown"
+        test = fact_test("repeats", NOT_RETRIEVED, cases, lambda case: case.question.id in repeated, cause)
+        yield replace(test, p=max(p, test.p))
+    rises = {q.id: rise for q in questions if (rise := _rises(q)) is not None}
+    rising = [q for q in questions if rises.get(q.id)]
+    if FEWEST <= len(rising) < FITS * len(rises):
+        ordered = [case for case in cases if case.question.id in rises]
+        cause = f"the worst memories come first: scores rise in {len(rising)} of {n} lists shown"
+        test = fact_test("rising", NOT_RETRIEVED, ordered, lambda case: rises[case.question.id], cause)
+        yield replace(test, p=max(p, test.p))
+    elif len(rising) >= FEWEST and (what := _what_rises(rising)):
+        found.append(("rising", f"{what} in {len(rising)} of {n} lists shown", lost))
     unrelated = [case for case in lost if _is_unrelated(case.question)]
     if len(unrelated) >= FITS * len(lost):
         found.append(("unrelated", "no memory shown shares a word with its question", unrelated))
-    for name, text, cases in found:
-        yield Test(name, NOT_RETRIEVED, p, f"{text}; {len(cases)} of {len(lost)} {named}", cases, len(lost))
+    for name, text, explained in found:
+        yield Test(name, NOT_RETRIEVED, p, f"{text}; {len(explained)} of {len(lost)} {named}", explained, len(lost))
 
 
 def _rises(question: QuestionRecord) -> bool | None:
@@ -224,6 +233,25 @@ def _rises(question: QuestionRecord) -> bool | None:
     if len(set(scores)) < 2:
         return None
     return all(one <= other for one, other in pairwise(scores))
+
+
+def _what_rises(rising: Sequence[QuestionRecord]) -> str:
+    """Return what it means that scores rise in almost all lists; empty if they are distances, and the best comes first.
+
+    The better memory of the first and the last is the one that shares more words with the question.
+    """
+    better = Counter(_shared(q, 0) > _shared(q, -1) for q in rising if _shared(q, 0) != _shared(q, -1))
+    first, last = better[True], better[False]
+    if first >= FEWEST and first >= 2 * last:
+        return ""
+    if last >= FEWEST and last >= 2 * first:
+        return "the worst memories come first: scores rise"
+    return "scores rise (distances?)"
+
+
+def _shared(question: QuestionRecord, at: int) -> int:
+    """Return how many words a memory shown shares with the question."""
+    return len(content(question.text) & content(question.retrieved[at].text))
 
 
 def _is_unrelated(question: QuestionRecord) -> bool:

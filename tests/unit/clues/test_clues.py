@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from made_runs import START, Made, conversation, listed
+from made_runs import START, Made, conversation, listed, word
 
 import pytest_memfail.clues.search as search
 from pytest_memfail.clues import find_clues
@@ -274,6 +274,99 @@ def test_no_entry_is_before_the_first():
         question = replace(question, id=f"t::{number}", store=f"s{number}", facts=(fact,), verdict=NOT_RETRIEVED)
         runs.append((replace(question, memory_held=False, places=(-1, 9)), replace(store, store=f"s{number}")))
     assert neighbours(*zip(*runs, strict=True)) == []
+
+
+def against(made, lists):
+    """A run of which the reference holds all, with what is done to the list shown for each question."""
+    questions, stores = made.run()
+    shown = [
+        replace(one, reference_held=True, retrieved=lists(number, one.retrieved))
+        for number, one in enumerate(questions)
+    ]
+    return {clue.name: clue.text for clue in find_clues(shown, stores)}
+
+
+def scored(memories):
+    return tuple(replace(memory, score=float(i)) for i, memory in enumerate(memories))
+
+
+THANKS = (Memory("Thanks!", "a"), Memory("Thanks!", "b"))
+SOME_LOST = Made(finds=lambda place, size: place * 7 % 10 > 2)
+
+
+def test_repeats_are_a_clue_only_where_they_cost_more():
+    often = against(SOME_LOST, lambda number, shown: (*shown[:3], *THANKS) if number % 5 else shown)
+    assert "repeats" not in often
+    where_lost = against(SOME_LOST, lambda number, shown: (*shown[:3], *THANKS) if number * 7 % 10 <= 2 else shown)
+    assert where_lost["repeats"].startswith("memories repeat each other in 18 of 60 lists shown: all 18 ")
+
+
+def test_distances_that_rise_are_no_clue():
+    """The best comes first, and shares the most words with its question."""
+
+    def nearest_first(number, shown):
+        return scored((Memory(f"What price had the {word(number)}?"), *shown[1:]))
+
+    assert "rising" not in against(SOME_LOST, nearest_first)
+
+
+def test_the_worst_first_is_a_clue():
+    def nearest_last(number, shown):
+        return scored((*shown[1:], Memory(f"What price had the {word(number)}?")))
+
+    found = against(SOME_LOST, nearest_last)
+    assert found["rising"].startswith("the worst memories come first: scores rise in 60 of 60 lists shown; 18 of 18 ")
+
+
+def test_where_no_memory_tells_the_order_rising_scores_may_be_distances():
+    found = against(SOME_LOST, lambda number, shown: scored(Memory(f"nothing {i}") for i in range(4)))
+    assert found["rising"].startswith("scores rise (distances?) in 60 of 60 lists shown; ")
+
+
+def test_scores_that_rise_only_in_the_lists_of_the_lost_are_a_clue():
+    def by(rises):
+        return lambda number, shown: tuple(
+            replace(memory, score=float(i if rises(number) else -i)) for i, memory in enumerate(shown)
+        )
+
+    found = against(SOME_LOST, by(lambda number: number * 7 % 10 <= 2))
+    assert found["rising"].startswith("the worst memories come first: scores rise in 18 of 60 lists shown: all 18 ")
+    assert "rising" not in against(SOME_LOST, by(lambda number: number % 2))
+
+
+# -- entries without a known origin --------------------------------------------------------------------------------------
+
+
+def test_entries_in_other_words_may_be_those_of_the_conversations_that_left_none():
+    def reworded(number, text):
+        return text if number % 2 else f"Kurzfassung xq{number} zr{number}"
+
+    questions, (store,) = Made(keep=reworded).run()
+    lost = [
+        question
+        if number % 2
+        else replace(
+            question,
+            verdict=NOT_STORED,
+            memory_held=False,
+            facts=tuple(
+                replace(fact, verdict=NOT_STORED, storage=StageResult("failed"), summary=StageResult("not_reached"))
+                for fact in question.facts
+            ),
+        )
+        for number, question in enumerate(questions)
+    ]
+    assert sum(not told.entries for told in store.told) == 30
+    assert find_clues(lost, [store]) == ()
+    few = replace(store, memories=store.memories - 16)  # 14 entries cannot be those of 30 conversations
+    (clue,) = find_clues(lost, [few])
+    assert clue.text.startswith("30 of 60 conversations left no entry, every 2nd of a store: all 30 ")
+
+
+@pytest.mark.parametrize(("n", "said"), [(3, "every 3rd of"), (4, "every 4th of"), (12, "every 12th of")])
+def test_ordinal_numbers(n, said):
+    (clue,) = clues(Made(n=96, keep=lambda number, text: text if number % n else None))
+    assert said in clue.text
 
 
 # -- exact tests ---------------------------------------------------------------------------------------------------------
