@@ -246,7 +246,7 @@ def _what_rises(rising: Sequence[QuestionRecord]) -> str:
         return ""
     if last >= FEWEST and last >= 2 * first:
         return "the worst memories come first: scores rise"
-    return "scores rise (distances?)"
+    return "the worst memories come first, or their scores are distances"
 
 
 def _shared(question: QuestionRecord, at: int) -> int:

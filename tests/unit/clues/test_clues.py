@@ -320,7 +320,9 @@ def test_the_worst_first_is_a_clue():
 
 def test_where_no_memory_tells_the_order_rising_scores_may_be_distances():
     found = against(SOME_LOST, lambda number, shown: scored(Memory(f"nothing {i}") for i in range(4)))
-    assert found["rising"].startswith("scores rise (distances?) in 60 of 60 lists shown; ")
+    assert found["rising"].startswith(
+        "the worst memories come first, or their scores are distances in 60 of 60 lists shown; "
+    )
 
 
 def test_scores_that_rise_only_in_the_lists_of_the_lost_are_a_clue():
