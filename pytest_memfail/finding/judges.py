@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     """What `kinds_of` returns."""
 
 T = TypeVar("T")
+_OFFLINE: Final = Path(__file__).parents[1] / "judges" / "offline"
+_WEIGHTS: Final = ("weights.json.gz", "weights_encoder.json.gz")
+"""Of the offline judge without and with the encoder."""
 OFFLINE: Final = "offline"
 CASCADE: Final = OFFLINE + "+"
 NLI: Final = "nli:"
@@ -204,10 +207,8 @@ class NamedJudge:
         form = self.options.get("form")
         if self.name != OFFLINE and not self.is_cascade and not self.name.startswith(NLI):
             return form
-        from pytest_memfail.judges import weights_in_use
-
         # without loading the judge, because the process that starts a run may not judge anything
-        offline = weights_in_use(encoder=self.has_encoder)
+        offline = fingerprint((_OFFLINE / _WEIGHTS[self.has_encoder]).read_bytes())
         try:
             if (path := self.options.get("weights")) is not None:
                 offline += f"+{fingerprint(Path(path).read_bytes())}"

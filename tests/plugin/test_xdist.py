@@ -127,7 +127,9 @@ def test_a_death_costs_the_question_that_caused_it(project2: Project, system: st
         "--junitxml=out.xml",
         system=system,
     )
-    result.assert_outcomes(errors=1, passed=len(PERSONA) + len(COEXISTING) - 1 + 6)
+    outcomes, passed = result.parseoutcomes(), len(PERSONA) + len(COEXISTING) - 1 + 6
+    # xdist runs an item again, and counts it twice, if its worker dies between sending the report and saying that it is done
+    assert (outcomes["errors"], outcomes["passed"]) in ((1, passed), (1, passed + 1))
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     errors = [name for name, verdict in project2.verdicts().items() if verdict == "error"]
     assert errors == ["memfail/persona_retrieval::pe-3-q1"]

@@ -22,6 +22,7 @@ from pytest_memfail.core import (
     UsageError,
 )
 from pytest_memfail.finding import NamedJudge, kinds_of
+from pytest_memfail.judges import weights_in_use
 
 KINDS = {"value": Kind("a", "b", "c", find=lambda fact, _: Found(True, True, f"found {fact.id}"))}
 ANSWERS = {"exact": AnswerKind("", lambda *_: StageResult("passed", "graded"), settles=True)}
@@ -144,3 +145,9 @@ def test_the_form_of_the_replies_identifies_the_judge():
     assert named("some-model", options={"form": "yesno"}).weights == "yesno"
     assert named("offline+some-model", options={"form": "yesno"}).weights == f"yesno+{named('offline').weights}"
     assert named("some-model").weights is None
+
+
+@pytest.mark.parametrize("encoder", ["off", "on"])
+def test_the_weights_are_those_that_the_judge_would_load(encoder):
+    named = NamedJudge("offline", "--memfail-judge", {"encoder": encoder})
+    assert named.weights == weights_in_use(encoder=encoder == "on")
