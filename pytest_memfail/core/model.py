@@ -41,6 +41,11 @@ class Conversation:
         """Return the contents of all messages, one per line, without roles."""
         return "\n".join(message.content for message in self.messages)
 
+    @property
+    def began(self) -> datetime | None:
+        """Return its time, or else that of its first message with one."""
+        return self.timestamp or next((message.timestamp for message in self.messages if message.timestamp), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:

@@ -51,8 +51,7 @@ def find_origins(
     sessions = []
     for one, said_words, left in zip(conversations, said.words, kept, strict=True):
         share = round(len(said_words & left) / (len(said_words) or 1), 3)
-        when = one.timestamp or next((message.timestamp for message in one.messages if message.timestamp), None)
-        sessions.append(Session(one.id, len(one.text), share, when.isoformat() if when else None))
+        sessions.append(Session(one.id, len(one.text), share, one.began.isoformat() if one.began else None))
     return Origins(tuple(sessions), tuple(found))
 
 

@@ -123,12 +123,11 @@ def _told(
     every = [one for turn in said for one in turn]
     stated = {fact.id: _stated(fact, every) for fact in facts}
     lacking = None if is_whole or not texts else held
-    when = conversation.timestamp or next((m.timestamp for m in conversation.messages if m.timestamp is not None), None)
     return Told(
         conversation.id,
         len(conversation.text),
         "".join(message.role[0] for message in conversation.messages),
-        None if when is None else when.isoformat(),
+        conversation.began.isoformat() if conversation.began else None,
         kept,
         tuple(places),
         max(map(len, texts), default=0),

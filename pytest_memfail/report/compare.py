@@ -172,16 +172,16 @@ def shift_text(shift: Shift) -> str:
     return f"{times * shift.difference:+.{digits}f}{unit} [{interval}]"
 
 
-def percent(rate: Rate, digits: int = 1) -> str:
-    """Return a rate and its interval, in percent."""
+def percent(rate: Rate, digits: int = 1, sign: str = "") -> str:
+    """Return a rate and its interval, in percent; the sign stands after the rate."""
     if rate.value is None:
         return "-"
-    return f"{100 * rate.value:.{digits}f} [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+    return f"{100 * rate.value:.{digits}f}{sign} [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
 
 
-def percent_of(rate: Rate, digits: int = 1) -> str:
+def percent_of(rate: Rate, digits: int = 1, sign: str = "") -> str:
     """Return a rate and its interval, in percent, with the number that it is a share of."""
-    return percent(rate) if rate.value is None else f"{percent(rate, digits)} of {rate.n}"
+    return percent(rate) if rate.value is None else f"{percent(rate, digits, sign)} of {rate.n}"
 
 
 def seed_lines(found: OverSeeds) -> Iterator[str]:

@@ -151,9 +151,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
     failed = failed_questions(record.questions, summary)
     said_first, first = headlines(summary, failed)[0], first_look(summary, failed)
     first = {"clue": f"{index}.0"} if "clue" in first else {**first, "record": str(index)}
-    rate = f"{summary.measure.capitalize()} {percent_of(summary.success(summary.total))} questions".replace(
-        " [", " % [", 1
-    )
+    rate = f"{summary.measure.capitalize()} {percent_of(summary.success(summary.total), sign=' %')} questions"
     means = [pair for block in summary.tables for pair in task_means(block, summary)]
     return {
         "index": index,

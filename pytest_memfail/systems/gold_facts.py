@@ -47,8 +47,7 @@ class GoldFacts:
     def store_conversation(self, conversation: Conversation) -> None:
         """Keep the facts of the conversation that any question needs."""
         self._stored += 1
-        when = conversation.timestamp or next((m.timestamp for m in conversation.messages if m.timestamp), None)
-        time = when.isoformat() if when else None
+        time = conversation.began.isoformat() if conversation.began else None
         said = [message.content for message in conversation.messages]
         for fact in self._facts.get(conversation.id, ()):
             is_said = fact.source and any(fact.source in text for text in said)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from plugin.project import ALL, COEXISTING, LONG_HOP, PERSONA, Project, slowly_both_ways
+from pytest_memfail.results import load_record
 
 OWN = "import os, pytest\n@pytest.mark.parametrize('i', range({n}))\ndef test_own(i, request): pass\n"
 
@@ -131,6 +132,10 @@ def test_a_death_costs_the_question_that_caused_it(project2: Project, system: st
     # xdist runs an item again, and counts it twice, if its worker dies between sending the report and saying that it is done
     assert (outcomes["errors"], outcomes["passed"]) in ((1, passed), (1, passed + 1))
     assert result.ret == pytest.ExitCode.TESTS_FAILED
+    # the results have each question once all the same
+    record = project2.record_file()
+    assert record is not None
+    assert len(load_record(record).questions) == len(PERSONA) + len(COEXISTING)
     errors = [name for name, verdict in project2.verdicts().items() if verdict == "error"]
     assert errors == ["memfail/persona_retrieval::pe-3-q1"]
     result.stdout.fnmatch_lines(["ERROR memfail/persona_retrieval::pe-3-q1*"])

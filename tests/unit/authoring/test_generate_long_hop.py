@@ -153,6 +153,7 @@ def test_each_proposal_is_told_of_the_chains_before(generate):
 def test_the_audit_sees_all_chains_and_then_overlapping_windows(generate):
     ran = generate("long_hop", 30)
     audits = [row_writer.task_of(r)["chains"] for r in ran.requests if row_writer.kind_of(r) == "audit"]
+    assert len(audits[0]) == 39
     assert sorted(len(chains) for chains in audits[1:]) == [19, 20, 20]  # they are asked at once
     seen = Counter(chain["id"] for chains in audits[1:] for chain in chains)
     assert set(seen) == {chain["id"] for chain in audits[0]}
