@@ -209,6 +209,16 @@ def _stated(fact: Fact, said: Sequence[str]) -> tuple[int, int]:
     """Return the first and the last sentence that states a part of a fact."""
     claim = fact.claim
     parts = [part.wordings[0] for part in claim.listed] or list(claim.texts("core", "condition")) or [fact.text]
-    words = [content(sentence) for sentence in said]
-    best = [max(range(len(words)), key=lambda i: (len(content(part) & words[i]), -i)) for part in parts if len(words)]
+    if len(said) < 2:
+        return 0, 0
+    best = [_place_of(part, said) for part in parts]
     return (min(best), max(best)) if best else (0, 0)
+
+
+def _place_of(part: str, said: Sequence[str]) -> int:
+    """Return the first sentence that contains a part, or else that has the most of its words."""
+    for place, sentence in enumerate(said):
+        if part in sentence:
+            return place
+    wanted = content(part)
+    return max(range(len(said)), key=lambda place: (len(wanted & content(said[place])), -place))

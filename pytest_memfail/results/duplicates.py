@@ -47,8 +47,9 @@ def _words(text: str) -> tuple[str, frozenset[str], tuple[str, ...]]:
 
 
 def _is_near(one: frozenset[str], other: frozenset[str]) -> bool:
-    apart, common = one ^ other, len(one & other)
+    common = len(one & other)
+    every = len(one) + len(other) - common
+    if common < NEAR * every:
+        return False
     least = NEAR if one <= other or other <= one else VERY_NEAR
-    return common >= least * (common + len(apart)) and not any(
-        word in NEGATIONS or any(map(str.isdigit, word)) for word in apart
-    )
+    return common >= least * every and not any(word in NEGATIONS or any(map(str.isdigit, word)) for word in one ^ other)
