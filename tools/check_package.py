@@ -14,7 +14,10 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 ROWS = "pytest_memfail/_datasets/"
-NOT_IN_WHEEL = ("datasets/calibration/train.jsonl",)
+NOT_IN_WHEEL = (
+    "datasets/calibration/train.jsonl",
+    *(f"datasets/calibration/more/{name}.jsonl" for name in ("rows", "train", "pairs", "test2")),
+)
 """Files that only the training of the offline judge needs."""
 CASES = ROWS + "calibration/"
 MOST_OF_CASES = 1_500_000

@@ -3,6 +3,7 @@
     python tools/train_judge.py            # fit on train, calibrate, measure on dev, write weights and card
     python tools/train_judge.py --test     # measure on test too, after all decisions
     python tools/train_judge.py --encoder  # the same for the judge with the encoder, whose card is another
+    python tools/train_judge.py --more     # fit on the cases and contrast pairs of `more/` too, which the shipped weights are not
 
 Needs scikit-learn (`pip install -e '.[train]'`), and with --encoder the extra `encoder`. The same data and versions
 give the same weights.
@@ -19,7 +20,7 @@ import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,8 @@ SHOWN_OF_LOST = 0.3
 PLANTED = 0.5
 """The weight of a planted fault relative to a labelled fact."""
 PLANTED_EVERY = 3
+PAIRED = 0.25
+"""The weight of a contrast pair relative to a labelled fact."""
 POOL_SIZES = (90, 200)
 """The sizes of stores mixed with entries of other cases."""
 AS_IS = 0.6
@@ -134,7 +137,8 @@ class Gatherer:
         match = Match(reading, self._index_of(tuple(texts)))
         if shown is not None:
             match = Match(reading, self._index_of(tuple(shown)), is_shown=True, store=match)
-        found = [features_of(match)[name] for name in MEANINGS]
+        numbers = features_of(match)
+        found = [numbers[name] for name in MEANINGS]
         if self._meaning is not None:
             numbers = self._meaning.features(match)
             found += [numbers[name] for name in NAMES]
@@ -217,6 +221,35 @@ def planted_of(cases: Sequence[Case]) -> list[Case]:
     )
 
 
+def pairs_of(cases: Sequence[Case], path: Path, meaning: Meaning | None = None) -> Examples:
+    """Return four examples per contrast pair: the store and the memories shown, damaged and the same in other words.
+
+    A line of the file names a case, the place of one of its facts, and for each edited entry both texts.
+    """
+    gatherer = Gatherer(meaning)
+    by_id = {case.id: case for case in cases}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        pair = json.loads(line)
+        case = by_id[pair["case"]]
+        for form, share in (("damaged", {"summary_error": 1.0}), ("same", {"ok": 1.0})):
+            texts = [memory.text for memory in case.listing.memories]
+            for edit in pair["edits"]:
+                texts[edit["entry"]] = edit[form]
+            shown = [texts[int(memory.id or 0)] for memory in case.shown]
+            gatherer.add(case, texts, share, pair["fact"], PAIRED)
+            gatherer.add(case, texts, share, pair["fact"], PAIRED, shown)
+    found = gatherer.examples()
+    # no pair has a fact that is absent: they would teach that a lost one is damaged
+    return replace(found, weight_absent=np.zeros(len(found.groups)))
+
+
+def joined(some: Sequence[Examples]) -> Examples:
+    """Return the examples of several together."""
+    names = ("features", "kept", "absent", "weight_kept", "weight_absent")
+    groups = [group for one in some for group in one.groups]
+    return Examples(*(np.concatenate([getattr(one, name) for one in some]) for name in names), groups)
+
+
 def doubled(features: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
     """Return each example once as true and once as false, weighted by the probability of either."""
     both = np.vstack([features, features])
@@ -282,7 +315,7 @@ def _tree(nodes: Any) -> tuple[dict[str, list[Any]], int]:
 
 
 def fitted(examples: Examples, extra: Examples | None) -> dict[str, Fitted]:
-    """Return both heads fitted on the examples, and on planted faults at their lower weight."""
+    """Return both heads fitted on the examples, and on further ones at their lower weight."""
     heads = {}
     for name in HEADS:
         target, weight = getattr(examples, name), getattr(examples, f"weight_{name}")
@@ -325,10 +358,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--test", action="store_true", help="measure on the test split too")
     parser.add_argument("--encoder", action="store_true", help="train the judge with the encoder")
+    parser.add_argument("--more", action="store_true", help="fit on more/ too")
     parser.add_argument("--card", action="store_true", help="fit nothing: measure the weights that there are")
     options = parser.parse_args(arguments)
     if not options.card:
-        write(trained(encoder=options.encoder), encoder=options.encoder)
+        write(trained(encoder=options.encoder, more=options.more), encoder=options.encoder)
     splits = ("dev", "test") if options.test else ("dev",)
     figures = {
         split: measure(
@@ -352,18 +386,21 @@ def token_weights(encoder: Encoder, cases: Sequence[Case]) -> dict[str, Any]:
     return {"rarity": rarity, "unseen": round(math.log(len(texts) + 1), 4)}
 
 
-def trained(*, encoder: bool) -> dict[str, Any]:
+def trained(*, encoder: bool, more: bool = False) -> dict[str, Any]:
     """Return fitted and calibrated weights with their header."""
     folder = cases_folder(MEMFAIL)
-    cases = read_cases(MEMFAIL, [folder / "train.jsonl"])
+    files = [folder / "train.jsonl", *[folder / "more" / "train.jsonl"] * more]
+    cases = read_cases(MEMFAIL, files)
     tokens, meaning = {}, None
     if encoder:
         vectors = Encoder(PASSAGES)
         tokens = token_weights(vectors, cases)
         meaning = Meaning(Aligner(vectors, tokens["rarity"], tokens["unseen"]))
     examples = examples_of(cases, varied=True, meaning=meaning)
-    planted = examples_of(planted_of(cases), PLANTED, meaning=meaning)
-    stored = fitted_weights(cases, examples, planted)
+    extra = examples_of(planted_of(cases), PLANTED, meaning=meaning)
+    if more:
+        extra = joined([extra, pairs_of(cases, folder / "more" / "pairs.jsonl", meaning)])
+    stored = fitted_weights(cases, examples, extra)
     if encoder:
         stored["features"] += NAMES
         stored["encoder"] = tokens
@@ -371,11 +408,11 @@ def trained(*, encoder: bool) -> dict[str, Any]:
     return stored
 
 
-def fitted_weights(cases: Sequence[Case], examples: Examples, planted: Examples) -> dict[str, Any]:
-    """Return the weights fitted on the examples of the cases and on planted faults, calibrated."""
+def fitted_weights(cases: Sequence[Case], examples: Examples, extra: Examples) -> dict[str, Any]:
+    """Return the weights fitted on the examples of the cases and on further ones, and calibrated on the first alone."""
     random.seed(SEED)
-    print(f"{len(examples.groups)} examples, {len(planted.groups)} planted", file=sys.stderr)
-    outside = held_out(examples, planted)
+    print(f"{len(examples.groups)} examples, {len(extra.groups)} further ones", file=sys.stderr)
+    outside = held_out(examples, extra)
     stored: dict[str, Any] = {
         "header": {
             "data": data_hash(cases_folder(MEMFAIL)),
@@ -388,7 +425,7 @@ def fitted_weights(cases: Sequence[Case], examples: Examples, planted: Examples)
         "typical": _rounded(np.median(examples.features, axis=0)),
         "heads": {},
     }
-    for name, head in fitted(examples, planted).items():
+    for name, head in fitted(examples, extra).items():
         weight = getattr(examples, f"weight_{name}")
         used = weight > 0
         fit = calibration(outside[name][used], getattr(examples, name)[used], weight[used])

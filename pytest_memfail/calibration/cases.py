@@ -41,9 +41,11 @@ LABEL_OF: Final = {CORRECT: OK}
 """Maps verdicts to labels if their names differ."""
 
 LabelName = Literal["ok", "not_stored", "summary_error", "not_retrieved"]
-Split = Literal["train", "dev", "test"]
+Split = Literal["train", "dev", "test", "test2"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 STYLES: Final = ("atomic", "profile", "keywords", "paragraph", "bullets", "quotes", "verbatim")
+WRITERS: Final = ("langmem", "mem0", "a-mem", "simplemem")
+"""The memory systems that wrote stores; each counts as a style of its own."""
 """How a store is written: one fact per line, JSON or YAML, notes with keywords, one paragraph per session, lists,
 dialogue, verbatim."""
 POINTS: Final = "points"
@@ -133,8 +135,8 @@ class _CaseLine(_Line):
                 raise ValueError(
                     f"retrieved: got index {index}, expected 0 to {len(self.store) - 1} (indices into store)"
                 )
-        if self.task and self.style not in ("", *STYLES):
-            raise ValueError(f"style: got {self.style!r}, expected one of {', '.join(STYLES)}")
+        if self.task and self.style not in ("", *STYLES, *WRITERS):
+            raise ValueError(f"style: got {self.style!r}, expected one of {', '.join((*STYLES, *WRITERS))}")
         return self
 
 

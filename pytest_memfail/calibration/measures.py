@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
-from pytest_memfail.calibration.cases import LABELS, OK, STYLES, Label
+from pytest_memfail.calibration.cases import LABELS, OK, STYLES, WRITERS, Label
 from pytest_memfail.calibration.check import Judged
 from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, UNSURE, Fact
 
@@ -52,7 +52,7 @@ def measure(judged: Sequence[Judged]) -> dict[str, Any]:
         },
         "styles": {
             style: _agreement([f for f in facts if f.style == style], [r for r in sound if r.case.style == style])
-            for style in STYLES
+            for style in (*STYLES, *WRITERS)
             if any(fact.style == style for fact in facts)
         },
         "bands": _bands(facts),

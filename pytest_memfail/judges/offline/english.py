@@ -12,6 +12,9 @@ from pytest_memfail.texts import NUMBER_WORDS
 
 CHARACTERS: Final = str.maketrans("’‘ʼ`“”–‑\u00a0º", "''''\"\"-- °") | {ord("—"): " - "}
 TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*|[%°£€$]")
+JOINED: Final = re.compile(r"\b[a-z]{2,}(?:[A-Z][a-z]+)+\b")
+"""Words in the manner of keys: gameLocks."""
+CAPITAL: Final = re.compile(r"(?=[A-Z])")
 HALF_OF_DAY: Final = re.compile(r"\b([ap])\. ?m\b\.?", re.IGNORECASE)
 STOP: Final = frozenset(
     """a an the this that these those there here it its itself he him his himself she her hers herself they them their
@@ -70,8 +73,12 @@ class Token(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """Return the text with plain instead of typographic characters, and one spelling of a.m. and p.m."""
-    text = text.translate(CHARACTERS)
+    """Return the text with plain instead of typographic characters, words apart, and one spelling of a.m. and p.m.
+
+    >>> plain("gameLocks: \u201cdirectionalPadlocks\u201d at 4 p.m.")
+    'game locks: "directional padlocks" at 4 pm'
+    """
+    text = JOINED.sub(lambda match: CAPITAL.sub(" ", match[0]).lower(), text.translate(CHARACTERS))
     return HALF_OF_DAY.sub(r"\1m", text) if ".m" in text or ". m" in text else text
 
 
@@ -128,7 +135,7 @@ def tokens_of(text: str, names: frozenset[str] = frozenset()) -> tuple[Token, ..
             is_name = bare in names or (
                 surface[0].isupper()
                 and surface.upper() != surface
-                and bare not in STOP
+                and bare.partition("'")[0] not in STOP
                 and bare.rstrip("s") not in DAYS
                 and bare not in MONTHS
                 and bare not in ABBREVIATIONS

@@ -224,7 +224,9 @@ def persona_retrieval(name: str, rows: Rows[PersonaRow], protocol: ProtocolName,
             listed = [] if asked.is_misleading else [detail.part_of_claim() for detail in curated]
             borrowed = [] if curated else list(asked.borrows)
             fact_id, needs = question_id, borrowed if asked.is_misleading else [asked.ground_truth_answer]
-            parts = [*map(Part, needs), Part(asked.text, "topic"), *listed]
+            # a misleading question names somebody whom nobody stores anything about: its topic is the same of the owner
+            topic = asked.text.replace(asked.distractor, row.entity) if asked.distractor else asked.text
+            parts = [*map(Part, needs), Part(topic, "topic"), *listed]
         claim, gold = Claim(tuple(parts), owner=row.entity), Persona("; ".join(needs)) if needs else None
         fact = Fact(fact_id, "persona", row.essay, row.essay, conversations[i].id, claim, gold)
         plan.ask(

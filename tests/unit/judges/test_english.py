@@ -188,3 +188,19 @@ def test_an_unknown_word_has_no_relatives() -> None:
 def test_a_rare_word_tells_more_than_a_frequent_one() -> None:
     assert 0 < lexicon.weight("person") < lexicon.weight("accordion") <= 1
     assert lexicon.weight("7") == lexicon.weight("@quillon") == 1
+
+
+@pytest.mark.parametrize("text", ["I've sold it", "But I'm deaf", "Today We're in Rome", "So You'll see it"])
+def test_a_contraction_is_no_name(text: str) -> None:
+    assert "Rome" in text or not names(text)
+    assert all(not key.startswith("@") or key == "@rome" for key in keys(text))
+
+
+def test_words_in_the_manner_of_keys_are_read_apart() -> None:
+    assert keys("doorLocks: childSafety") == keys("door locks: child safety")
+    assert keys("door-locks: child-safety") == keys("door locks: child safety")
+
+
+@pytest.mark.parametrize("word", ["iPhone", "McDonald", "YouTube", "macOS", "eBay", "LaTeX"])
+def test_names_with_a_capital_inside_stay_one_word(word: str) -> None:
+    assert len(keys(word)) == 1

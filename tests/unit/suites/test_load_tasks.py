@@ -232,6 +232,13 @@ def test_persona_marks_misleading_questions_and_their_distractor(rows):
         assert ("distractor" in question.keys) == (question.kind == "misleading")
 
 
+def test_a_misleading_question_needs_nothing_about_the_distractor(rows):
+    question = {**asked(0, 0, misleading=True), "text": "What does Somebody 0 keep?", "borrows": ["3 bees"]}
+    write(rows / "persona_retrieval.csv", persona(0, questions=json.dumps([question])))
+    (fact,) = task_of(rows, "persona_retrieval", "ours").evidence.values()
+    assert fact.claim.texts("topic") == ("What does Person 0 keep?",)
+
+
 def test_curated_details_belong_to_their_own_direct_question(rows):
     details = '[[{"wordings": ["three bees", "3 bees"]}], [], [{"wordings": ["of the distractor"]}]]'
     write(rows / "persona_retrieval.csv", persona(0, evidence_details=details))

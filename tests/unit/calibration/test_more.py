@@ -1,0 +1,52 @@
+"""The cases and contrast pairs that the shipped judge was not trained on."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from pytest_memfail.calibration import cases_folder, read_cases, shipped_cases
+from pytest_memfail.suites import built_in_suite
+
+MEMFAIL = built_in_suite("memfail")
+MORE = cases_folder(MEMFAIL) / "more"
+pytestmark = pytest.mark.skipif(not MORE.is_dir(), reason="a wheel has no more/")
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return read_cases(MEMFAIL, [MORE / "train.jsonl", MORE / "test2.jsonl"])
+
+
+def test_the_figures_of_the_page_are_those_of_the_files(cases):
+    page = (MORE / "README.md").read_text(encoding="utf-8")
+    facts = Counter(case.split for case in cases for _ in case.labels)
+    rows = {split: len({case.row for case in cases if case.split == split}) for split in facts}
+    assert f"{facts['train']:,} labelled facts on {rows['train']} rows" in page
+    assert f"{facts['test2']} facts on {rows['test2']} rows" in page
+
+
+def test_no_row_and_no_writer_is_in_two_splits_or_in_the_folder_above(cases):
+    above = read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("train", "dev", "test")))
+    for of in (lambda case: case.row, lambda case: case.author):
+        train, test2 = ({of(case) for case in cases if case.split == split} for split in ("train", "test2"))
+        assert train.isdisjoint(test2)
+        assert (train | test2).isdisjoint(map(of, above))
+
+
+def test_each_pair_edits_what_a_case_of_train_keeps():
+    of_train = {case.id: case for case in read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("train",)))}
+    lines = [json.loads(line) for line in (MORE / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert f"{len(lines):,} contrast pairs" in (MORE / "README.md").read_text(encoding="utf-8")
+    assert len({(line["case"], line["fact"]) for line in lines}) == len(lines)
+    for line in lines:
+        case = of_train[line["case"]]
+        texts = [memory.text for memory in case.listing.memories]
+        shown = {memory.text for memory in case.shown}
+        assert case.labels[line["fact"]].label == "ok"
+        before = [texts[edit["entry"]] for edit in line["edits"]]
+        assert shown.issuperset(before)
+        damaged, same = ([edit[form] for edit in line["edits"]] for form in ("damaged", "same"))
+        assert before != damaged != same != before
