@@ -16,7 +16,10 @@ REPOSITORY = Path(__file__).parents[1]
 ROWS = "pytest_memfail/_datasets/"
 NOT_IN_WHEEL = (
     "datasets/calibration/train.jsonl",
-    *(f"datasets/calibration/more/{name}.jsonl" for name in ("rows", "train", "pairs", "test2")),
+    *(
+        f"datasets/calibration/more/{name}"
+        for name in "README.md pairs.jsonl rows.jsonl test2.jsonl train.jsonl".split()
+    ),
 )
 """Files that only the training of the offline judge needs."""
 CASES = ROWS + "calibration/"
