@@ -84,6 +84,8 @@ PLANTED = 0.5
 PLANTED_EVERY = 3
 PAIRED = 0.25
 """The weight of a contrast pair relative to a labelled fact."""
+MORE = tuple(f"more/{name}.jsonl" for name in ("rows", "train", "pairs"))
+"""What --more adds to the data."""
 POOL_SIZES = (90, 200)
 """The sizes of stores mixed with entries of other cases."""
 AS_IS = 0.6
@@ -314,26 +316,23 @@ def _tree(nodes: Any) -> tuple[dict[str, list[Any]], int]:
     return tree, int(max(node["depth"] for node in nodes))
 
 
-def fitted(examples: Examples, extra: Examples | None) -> dict[str, Fitted]:
+def fitted(examples: Examples, extra: Examples) -> dict[str, Fitted]:
     """Return both heads fitted on the examples, and on further ones at their lower weight."""
+    every = joined([examples, extra])
     heads = {}
     for name in HEADS:
-        target, weight = getattr(examples, name), getattr(examples, f"weight_{name}")
-        features = examples.features
-        if extra is not None:
-            features = np.vstack([features, extra.features])
-            target = np.r_[target, getattr(extra, name)]
-            weight = np.r_[weight, getattr(extra, f"weight_{name}")]
-        heads[name] = Fitted(features[weight > 0], target[weight > 0], weight[weight > 0])
+        target, weight = getattr(every, name), getattr(every, f"weight_{name}")
+        used = weight > 0
+        heads[name] = Fitted(every.features[used], target[used], weight[used])
     return heads
 
 
-def held_out(examples: Examples, extra: Examples | None) -> dict[str, Any]:
+def held_out(examples: Examples, extra: Examples) -> dict[str, Any]:
     """Return the probabilities of each example by heads fitted without its row."""
     found = {name: np.zeros(len(examples.groups)) for name in HEADS}
     groups = np.array(examples.groups)
     for train, test in GroupKFold(FOLDS).split(examples.features, groups=groups):
-        others = None if extra is None else part(extra, ~np.isin(extra.groups, np.unique(groups[test])))
+        others = part(extra, ~np.isin(extra.groups, np.unique(groups[test])))
         for name, head in fitted(part(examples, train), others).items():
             found[name][test] = head.probability(examples.features[test])
     return found
@@ -400,7 +399,7 @@ def trained(*, encoder: bool, more: bool = False) -> dict[str, Any]:
     extra = examples_of(planted_of(cases), PLANTED, meaning=meaning)
     if more:
         extra = joined([extra, pairs_of(cases, folder / "more" / "pairs.jsonl", meaning)])
-    stored = fitted_weights(cases, examples, extra)
+    stored = fitted_weights(cases, examples, extra, more=more)
     if encoder:
         stored["features"] += NAMES
         stored["encoder"] = tokens
@@ -408,14 +407,15 @@ def trained(*, encoder: bool, more: bool = False) -> dict[str, Any]:
     return stored
 
 
-def fitted_weights(cases: Sequence[Case], examples: Examples, extra: Examples) -> dict[str, Any]:
+def fitted_weights(cases: Sequence[Case], examples: Examples, extra: Examples, *, more: bool = False) -> dict[str, Any]:
     """Return the weights fitted on the examples of the cases and on further ones, and calibrated on the first alone."""
     random.seed(SEED)
     print(f"{len(examples.groups)} examples, {len(extra.groups)} further ones", file=sys.stderr)
     outside = held_out(examples, extra)
     stored: dict[str, Any] = {
         "header": {
-            "data": data_hash(cases_folder(MEMFAIL)),
+            "data": data_hash(cases_folder(MEMFAIL), MORE if more else ()),
+            **({"more": True} if more else {}),
             "seed": SEED,
             "scikit-learn": sklearn.__version__,
             "train_facts": sum(len(case.labels) for case in cases),

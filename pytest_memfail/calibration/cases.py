@@ -41,13 +41,13 @@ LABEL_OF: Final = {CORRECT: OK}
 """Maps verdicts to labels if their names differ."""
 
 LabelName = Literal["ok", "not_stored", "summary_error", "not_retrieved"]
-Split = Literal["train", "dev", "test", "test2"]
+Split = Literal["train", "dev", "test"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 STYLES: Final = ("atomic", "profile", "keywords", "paragraph", "bullets", "quotes", "verbatim")
-WRITERS: Final = ("langmem", "mem0", "a-mem", "simplemem")
-"""The memory systems that wrote stores; each counts as a style of its own."""
 """How a store is written: one fact per line, JSON or YAML, notes with keywords, one paragraph per session, lists,
 dialogue, verbatim."""
+WRITERS: Final = ("langmem", "mem0", "a-mem", "simplemem")
+"""The memory systems that wrote stores; each counts as a style of its own."""
 POINTS: Final = "points"
 """The task of plain facts with only a text and a source."""
 ROWS: Final = "rows.jsonl"
@@ -187,10 +187,13 @@ class LabelledReply:
     right: bool
 
 
-def data_hash(folder: Path) -> str:
-    """Return the digest of the rows and cases that the offline judge is trained and tuned on (excludes `test`)."""
+def data_hash(folder: Path, more: Sequence[str] = ()) -> str:
+    """Return the digest of the rows and cases that the offline judge is trained and tuned on (excludes `test`).
+
+    `more` names further files in the folder that it is trained on.
+    """
     digest = hashlib.sha256()
-    for name in (ROWS, "train.jsonl", "dev.jsonl"):
+    for name in (ROWS, "train.jsonl", "dev.jsonl", *more):
         digest.update((folder / name).read_bytes())
     return digest.hexdigest()
 

@@ -207,12 +207,12 @@ def _kind_of(term: Term, sentence: str, *, is_first: bool = False) -> str:
 
 def _stated(fact: Fact, said: Sequence[str]) -> tuple[int, int]:
     """Return the first and the last sentence that states a part of a fact."""
-    claim = fact.claim
-    parts = [part.wordings[0] for part in claim.listed] or list(claim.texts("core", "condition")) or [fact.text]
     if len(said) < 2:
         return 0, 0
+    claim = fact.claim
+    parts = [part.wordings[0] for part in claim.listed] or list(claim.texts("core", "condition")) or [fact.text]
     best = [_place_of(part, said) for part in parts]
-    return (min(best), max(best)) if best else (0, 0)
+    return min(best), max(best)
 
 
 def _place_of(part: str, said: Sequence[str]) -> int:

@@ -40,7 +40,7 @@ def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) 
     yield ""
     yield (
         f"* **Data**: {header['train_facts']:,} labelled facts on {header['train_rows']:,} rows of "
-        "`datasets/calibration/train.jsonl`"
+        f"`datasets/calibration/train.jsonl`{' and of `more/` beside it' * header.get('more', False)}"
     )
     yield f"  (digest of the data: `{header['data'][:16]}`), and planted faults on the same rows at a lower weight."
     yield "* **Model**: boosted trees and a logistic regression, averaged, for two questions: do the memories keep the claim,"

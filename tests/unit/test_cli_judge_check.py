@@ -262,3 +262,9 @@ def test_a_sample_of_the_shipped_cases_needs_no_rows_beside_it(capsys, tmp_path)
     sample.write_text("\n".join(lines), encoding="utf-8")
     assert main(["judge-check", str(sample), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["overall"]["cases"] == 10
+
+
+@pytest.mark.skipif(not (cases_folder(MEMFAIL) / "train.jsonl").is_file(), reason="a wheel has no train.jsonl")
+def test_the_balance_of_the_shipped_cases_has_every_split(capsys):
+    assert main(["judge-check", "--data-report"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["train", "dev", "test", "all"]

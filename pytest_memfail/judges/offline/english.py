@@ -14,7 +14,8 @@ CHARACTERS: Final = str.maketrans("’‘ʼ`“”–‑\u00a0º", "''''\"\"-- �
 TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*|[%°£€$]")
 JOINED: Final = re.compile(r"\b[a-z]{2,}(?:[A-Z][a-z]+)+\b")
 """Words in the manner of keys: gameLocks."""
-CAPITAL: Final = re.compile(r"(?=[A-Z])")
+CAMEL: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
+"""A capital at which the next word begins."""
 HALF_OF_DAY: Final = re.compile(r"\b([ap])\. ?m\b\.?", re.IGNORECASE)
 STOP: Final = frozenset(
     """a an the this that these those there here it its itself he him his himself she her hers herself they them their
@@ -78,8 +79,13 @@ def plain(text: str) -> str:
     >>> plain("gameLocks: \u201cdirectionalPadlocks\u201d at 4 p.m.")
     'game locks: "directional padlocks" at 4 pm'
     """
-    text = JOINED.sub(lambda match: CAPITAL.sub(" ", match[0]).lower(), text.translate(CHARACTERS))
+    text = JOINED.sub(lambda match: apart(match[0]), text.translate(CHARACTERS))
     return HALF_OF_DAY.sub(r"\1m", text) if ".m" in text or ". m" in text else text
+
+
+def apart(joined: str) -> str:
+    """Return joined words with spaces between them: gameLocks are game locks."""
+    return CAMEL.sub(lambda match: f" {match[0].lower()}", joined)
 
 
 def unaccented(word: str) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pytest_memfail.judges.offline import lexicon
-from pytest_memfail.judges.offline.english import Token, plain, tokens_of
+from pytest_memfail.judges.offline.english import Token, apart, plain, tokens_of
 from pytest_memfail.texts import statements
 
 MAX_TOKENS: Final = 60
@@ -41,7 +41,6 @@ BEFORE_PLACES: Final = frozenset(
 """A name after one of these is not the subject of a sentence."""
 NAMED: Final = frozenset("name owner user person entity subject who client patient contact".split())
 """Keys of a profile whose value is the person the rest is about."""
-CAMEL: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
 FIRST_PERSON: Final = frozenset("i i'm i've i'd i'll my me mine myself we our us".split())
 THIRD_PERSON: Final = frozenset("he she they it his her their its him them hers theirs he's she's they're it's".split())
 
@@ -365,4 +364,4 @@ def _is_name(value: str) -> bool:
 
 def _spaced(key: str) -> str:
     """Return a key as words: start_time and startTime are start time."""
-    return CAMEL.sub(lambda match: f" {match[0].lower()}", key.replace("_", " "))
+    return apart(key.replace("_", " "))

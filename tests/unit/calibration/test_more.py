@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 
 import pytest
 
@@ -17,13 +16,14 @@ pytestmark = pytest.mark.skipif(not MORE.is_dir(), reason="a wheel has no more/"
 
 @pytest.fixture(scope="module")
 def cases():
-    return read_cases(MEMFAIL, [MORE / "train.jsonl", MORE / "test2.jsonl"])
+    """Return the cases of each file."""
+    return {name: read_cases(MEMFAIL, [MORE / f"{name}.jsonl"]) for name in ("train", "test2")}
 
 
 def test_the_figures_of_the_page_are_those_of_the_files(cases):
     page = (MORE / "README.md").read_text(encoding="utf-8")
-    facts = Counter(case.split for case in cases for _ in case.labels)
-    rows = {split: len({case.row for case in cases if case.split == split}) for split in facts}
+    facts = {name: sum(len(case.labels) for case in some) for name, some in cases.items()}
+    rows = {name: len({case.row for case in some}) for name, some in cases.items()}
     assert f"{facts['train']:,} labelled facts on {rows['train']} rows" in page
     assert f"{facts['test2']} facts on {rows['test2']} rows" in page
 
@@ -31,7 +31,7 @@ def test_the_figures_of_the_page_are_those_of_the_files(cases):
 def test_no_row_and_no_writer_is_in_two_splits_or_in_the_folder_above(cases):
     above = read_cases(MEMFAIL, shipped_cases(MEMFAIL, ("train", "dev", "test")))
     for of in (lambda case: case.row, lambda case: case.author):
-        train, test2 = ({of(case) for case in cases if case.split == split} for split in ("train", "test2"))
+        train, test2 = (set(map(of, cases[name])) for name in ("train", "test2"))
         assert train.isdisjoint(test2)
         assert (train | test2).isdisjoint(map(of, above))
 

@@ -311,21 +311,12 @@ def test_what_the_judge_is_unsure_of_stands_beside_how_often_that_is_right():
     assert f"offline judge unsure of 2 of 6 verdicts (confidence below 0.8); {share}" in said
     n = sum(n for styles in known.values() for _, n in styles.values())
     said = unsure_line(*known)
-    styles = {style for found in known.values() for style in found if style}
-    shares = {style: counted(known, style) for style in styles if counted(known, style)[1] >= 30}
-    worst, best = (pick(shares, key=lambda style: shares[style][0] / shares[style][1]) for pick in (min, max))
-    assert f" of {n} labelled facts of these tasks ({share_of(known, worst)} in {worst} memories, " in said
-    assert f", {share_of(known, best)} in {best} memories); " in said
-
-
-def counted(known, style):
-    """Return how many unsure verdicts on memories of a style are right, and all."""
-    right, n = (sum(styles.get(style, (0, 0))[at] for styles in known.values()) for at in (0, 1))
-    return right, n
+    assert f" of {n} labelled facts of these tasks ({share_of(known, 'paragraph')} in paragraph memories, " in said
+    assert f", {share_of(known, 'quotes')} in quotes memories); " in said
 
 
 def share_of(known, style):
-    right, n = counted(known, style)
+    right, n = (sum(styles[style][at] for styles in known.values()) for at in (0, 1))
     return f"{100 * right / n:.0f} % of {n}"
 
 
