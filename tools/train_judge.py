@@ -3,9 +3,10 @@
     python tools/train_judge.py            # fit on train, calibrate, measure on dev, write weights and card
     python tools/train_judge.py --test     # measure on test too, after all decisions
     python tools/train_judge.py --encoder  # the same for the judge with the encoder, whose card is another
-    python tools/train_judge.py --more     # fit on the cases and contrast pairs of `more/` too, which the shipped weights are not
 
-Needs scikit-learn (`pip install -e '.[train]'`), and with --encoder the extra `encoder`. The same data and versions
+Needs scikit-learn (`pip install -e '.[train]'`), and with --encoder the extra `encoder`, torch and onnx: it first trains
+the network that reads the encoder's vectors, on the cases and all pairs of `more/` too. Of these the trees are fitted on
+the near copies only: on the others they do worse, because they learn how their authors write. The same data and versions
 give the same weights.
 """
 
@@ -20,10 +21,10 @@ import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn
@@ -44,7 +45,7 @@ from pytest_memfail.calibration import (
     shipped_cases,
 )
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder, weights_digest
+from pytest_memfail.judges.encoder import FOLDER, NAMES, NETWORK, READINGS, Encoder, weights_digest
 from pytest_memfail.judges.offline.features import MEANINGS, features_of
 from pytest_memfail.judges.offline.index import Index
 from pytest_memfail.judges.offline.match import Match
@@ -55,6 +56,9 @@ from pytest_memfail.report import model_card
 from pytest_memfail.suites import built_in_suite
 from pytest_memfail.suites.memfail.plan import task_of_rows
 
+if TYPE_CHECKING:
+    from train_network import Lesson, Recorder
+
 MEMFAIL = built_in_suite("memfail")
 REPOSITORY = Path(__file__).parents[1]
 OFFLINE = REPOSITORY / "pytest_memfail" / "judges" / "offline"
@@ -63,11 +67,11 @@ CARDS = {False: REPOSITORY / "docs" / "model_card.md", True: REPOSITORY / "docs"
 SHARES = REPOSITORY / "pytest_memfail" / "report" / "unsure.json"
 """How often unsure verdicts are right, which the end of a run says."""
 SEED = 20261124
-FORESTS = 3
+FORESTS = 1
 TREES = {
-    "max_iter": 220,
-    "learning_rate": 0.05,
-    "max_leaf_nodes": 12,
+    "max_iter": 400,
+    "learning_rate": 0.04,
+    "max_leaf_nodes": 31,
     "min_samples_leaf": 20,
     "l2_regularization": 5.0,
     "max_features": 0.3,
@@ -82,10 +86,10 @@ SHOWN_OF_LOST = 0.3
 PLANTED = 0.5
 """The weight of a planted fault relative to a labelled fact."""
 PLANTED_EVERY = 3
-PAIRED = 0.25
-"""The weight of a contrast pair relative to a labelled fact."""
-MORE = tuple(f"more/{name}.jsonl" for name in ("rows", "train", "pairs"))
-"""What --more adds to the data."""
+MORE = tuple(f"more/{name}.jsonl" for name in ("rows", "train", "near", "pairs"))
+"""What is used besides: the near copies by trees, all of it by the network."""
+NEAR = 0.25
+"""The weight of a near copy relative to a labelled fact."""
 POOL_SIZES = (90, 200)
 """The sizes of stores mixed with entries of other cases."""
 AS_IS = 0.6
@@ -94,8 +98,14 @@ FOREIGN = 0.25
 """The weight of a fact with a store of other cases only."""
 FOREIGN_FEW = 0.1
 """The weight of a fact with a few entries of other cases only."""
-PASSAGES = 40_000
-"""The number of passages whose vectors are kept, 2 GB: more than the training data has."""
+PASSAGES = 80_000
+"""The number of passages whose vectors are kept, at most 4 GB: more than the training data has."""
+READ_FOREIGN = 0.05
+"""How often an epoch of the network has a fact with a store of other cases only."""
+READ_SHOWN = {"not_retrieved": 1.0, "ok": 0.4, "summary_error": 0.15, "not_stored": 0.1}
+"""How often it has the memories shown, by label."""
+DAMAGED = {"summary_error": 0.85, "not_stored": 0.15}
+"""The labels of the damaged one of a contrast pair; nobody said which of them it is."""
 MANY = ("early", "shipped")
 """Author names that stand for several people."""
 
@@ -112,16 +122,23 @@ class Examples:
     weight_absent: np.ndarray[Any, Any]
     groups: list[str]
     """The row of each example."""
+    cases: list[str]
+    """The case of each example."""
+    lessons: list[Lesson] = field(default_factory=list)
+    """For the network; empty without it."""
 
 
 class Gatherer:
-    """Collects examples, with the encoder's features if there is a `meaning`."""
+    """Collects examples, with the encoder's features and lessons for the network if there is a `recorder`."""
 
-    def __init__(self, meaning: Meaning | None = None) -> None:
-        self._meaning = meaning
+    def __init__(self, recorder: Recorder | None = None) -> None:
+        self._recorder = recorder
+        self._meaning = None if recorder is None else Meaning(recorder)
+        self._lessons: list[Lesson] = []
         self._rows: list[list[float]] = []
         self._targets: list[tuple[float, float, float, float]] = []
         self._groups: list[str] = []
+        self._cases: list[str] = []
 
     def add(
         self,
@@ -131,9 +148,18 @@ class Gatherer:
         at: int,
         weight: float,
         shown: Sequence[str] | None = None,
+        chance: float | None = None,
     ) -> None:
-        """Add one fact of a case with a store, or with memories shown from it; `share` is the probability of each
-        label.
+        """Add one fact of a case with a store, or with memories shown from it.
+
+        Args:
+            case: the case.
+            texts: the store.
+            share: the probability of each label.
+            at: the place of the fact.
+            weight: the weight of the example.
+            shown: the memories shown.
+            chance: how often the network reads it in an epoch; by default as the weight and the label say.
         """
         reading = read_claim(case.evidence[at].claim)
         match = Match(reading, self._index_of(tuple(texts)))
@@ -141,20 +167,26 @@ class Gatherer:
             match = Match(reading, self._index_of(tuple(shown)), is_shown=True, store=match)
         numbers = features_of(match)
         found = [numbers[name] for name in MEANINGS]
-        if self._meaning is not None:
-            numbers = self._meaning.features(match)
-            found += [numbers[name] for name in NAMES]
         lost = share.get("not_stored", 0.0) + share.get("summary_error", 0.0)
         kept = share.get("ok", 0.0) + (share.get("not_retrieved", 0.0) if shown is None else 0.0)
         absent = share.get("not_stored", 0.0) / lost if lost else 0.0
+        if self._meaning is not None and self._recorder is not None:
+            self._recorder.last = None
+            numbers = self._meaning.features(match)
+            found += [numbers[name] for name in NAMES]
+            if chance is None:
+                chance = weight if shown is None else sum(part * READ_SHOWN[label] for label, part in share.items())
+            target = (kept, lost * (1 - absent), lost * absent, 0.0) if shown is None else (kept, 0.0, 0.0, 1 - kept)
+            self._lessons.append(self._recorder.lesson(target, chance, case.row))
         self._rows.append(found)
         weight_kept = weight * (SHOWN_OF_LOST if shown is not None and lost > 0.5 else 1.0)
         self._targets.append((kept, absent, weight_kept, weight * lost if shown is None else 0.0))
         self._groups.append(case.row)
+        self._cases.append(case.id)
 
     def examples(self) -> Examples:
         """Return the collected examples."""
-        return Examples(np.array(self._rows), *np.array(self._targets).T, self._groups)
+        return Examples(np.array(self._rows), *np.array(self._targets).T, self._groups, self._cases, self._lessons)
 
     @staticmethod
     @lru_cache(maxsize=4)
@@ -171,7 +203,7 @@ def shares_of(label: Label) -> dict[str, float]:
 
 
 def examples_of(
-    cases: Sequence[Case], weight: float = 1.0, *, varied: bool = False, meaning: Meaning | None = None
+    cases: Sequence[Case], weight: float = 1.0, *, varied: bool = False, recorder: Recorder | None = None
 ) -> Examples:
     """Return two examples per fact: the store, and the memories shown.
 
@@ -180,9 +212,9 @@ def examples_of(
         weight: the weight of each example.
         varied: whether to add each store mixed with entries of other cases, and each fact with a store of other cases
             only, where it must be absent: runs have hundreds of entries, some of which are similar by chance.
-        meaning: computes the encoder's features, for the judge that has them.
+        recorder: computes the encoder's features, for the judge that has them.
     """
-    gatherer = Gatherer(meaning)
+    gatherer = Gatherer(recorder)
     rng = random.Random(SEED)
     pool = [(case.row, case.author, text) for case in cases for text in (m.text for m in case.listing.memories)]
     for case in cases:
@@ -205,8 +237,9 @@ def examples_of(
             if varied and not replaces:
                 gatherer.add(case, mixed, share, at, weight * (1 - AS_IS))
             if varied and not case.evidence[at].claim.has_ended:
-                gatherer.add(case, others, {"not_stored": 1.0}, at, weight * FOREIGN)
-                gatherer.add(case, others[:few], {"not_stored": 1.0}, at, weight * FOREIGN_FEW)
+                gatherer.add(case, others, {"not_stored": 1.0}, at, weight * FOREIGN, chance=READ_FOREIGN)
+                few_others = others[:few]
+                gatherer.add(case, few_others, {"not_stored": 1.0}, at, weight * FOREIGN_FEW, chance=READ_FOREIGN)
     return gatherer.examples()
 
 
@@ -216,40 +249,38 @@ def planted_of(cases: Sequence[Case]) -> list[Case]:
     for case in cases:
         if case.task != POINTS:
             rows[case.task].setdefault(case.row, case.columns)
-    return planted_cases(
+    planted = planted_cases(
         MEMFAIL.plants(),
         [task_of_rows(task, list(some.items())) for task, some in sorted(rows.items())],
         every=PLANTED_EVERY,
     )
+    return [replace(case, row=case.id.split(":")[0]) for case in planted]  # a fold must not have a row of another
 
 
-def pairs_of(cases: Sequence[Case], path: Path, meaning: Meaning | None = None) -> Examples:
-    """Return four examples per contrast pair: the store and the memories shown, damaged and the same in other words.
+def pairs_of(cases: Sequence[Case], path: Path, recorder: Recorder | None = None) -> Examples:
+    """Return the stores of contrast pairs, each damaged one before that which keeps the fact.
 
     A line of the file names a case, the place of one of its facts, and for each edited entry both texts.
     """
-    gatherer = Gatherer(meaning)
+    gatherer = Gatherer(recorder)
     by_id = {case.id: case for case in cases}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        pair = json.loads(line)
+    for pair in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         case = by_id[pair["case"]]
-        for form, share in (("damaged", {"summary_error": 1.0}), ("same", {"ok": 1.0})):
+        for form, share in (("damaged", DAMAGED), ("same", {"ok": 1.0})):
             texts = [memory.text for memory in case.listing.memories]
             for edit in pair["edits"]:
                 texts[edit["entry"]] = edit[form]
-            shown = [texts[int(memory.id or 0)] for memory in case.shown]
-            gatherer.add(case, texts, share, pair["fact"], PAIRED)
-            gatherer.add(case, texts, share, pair["fact"], PAIRED, shown)
+            gatherer.add(case, texts, share, pair["fact"], NEAR)
     found = gatherer.examples()
     # no pair has a fact that is absent: they would teach that a lost one is damaged
     return replace(found, weight_absent=np.zeros(len(found.groups)))
 
 
 def joined(some: Sequence[Examples]) -> Examples:
-    """Return the examples of several together."""
-    names = ("features", "kept", "absent", "weight_kept", "weight_absent")
-    groups = [group for one in some for group in one.groups]
-    return Examples(*(np.concatenate([getattr(one, name) for one in some]) for name in names), groups)
+    """Return the examples of several together, without lessons."""
+    arrays = ("features", "kept", "absent", "weight_kept", "weight_absent")
+    groups, cases = ([name for one in some for name in getattr(one, names)] for names in ("groups", "cases"))
+    return Examples(*(np.concatenate([getattr(one, name) for one in some]) for name in arrays), groups, cases)
 
 
 def doubled(features: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
@@ -318,12 +349,13 @@ def _tree(nodes: Any) -> tuple[dict[str, list[Any]], int]:
 
 def fitted(examples: Examples, extra: Examples) -> dict[str, Fitted]:
     """Return both heads fitted on the examples, and on further ones at their lower weight."""
-    every = joined([examples, extra])
+    names = ("features", *HEADS, *(f"weight_{name}" for name in HEADS))
+    every = {name: np.concatenate([getattr(examples, name), getattr(extra, name)]) for name in names}
     heads = {}
     for name in HEADS:
-        target, weight = getattr(every, name), getattr(every, f"weight_{name}")
+        target, weight = every[name], every[f"weight_{name}"]
         used = weight > 0
-        heads[name] = Fitted(every.features[used], target[used], weight[used])
+        heads[name] = Fitted(every["features"][used], target[used], weight[used])
     return heads
 
 
@@ -339,10 +371,10 @@ def held_out(examples: Examples, extra: Examples) -> dict[str, Any]:
 
 
 def part(examples: Examples, chosen: Any) -> Examples:
-    """Return some of the examples."""
-    groups = list(np.array(examples.groups)[chosen])
+    """Return some of the examples, without lessons."""
+    names = [list(np.array(some)[chosen]) for some in (examples.groups, examples.cases)]
     arrays = (examples.features, examples.kept, examples.absent, examples.weight_kept, examples.weight_absent)
-    return Examples(*(array[chosen] for array in arrays), groups)
+    return Examples(*(array[chosen] for array in arrays), *names)
 
 
 def calibration(probability: Any, target: Any, weight: Any) -> tuple[float, float]:
@@ -357,11 +389,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--test", action="store_true", help="measure on the test split too")
     parser.add_argument("--encoder", action="store_true", help="train the judge with the encoder")
-    parser.add_argument("--more", action="store_true", help="fit on more/ too")
     parser.add_argument("--card", action="store_true", help="fit nothing: measure the weights that there are")
     options = parser.parse_args(arguments)
     if not options.card:
-        write(trained(encoder=options.encoder, more=options.more), encoder=options.encoder)
+        write(trained(encoder=options.encoder), encoder=options.encoder)
     splits = ("dev", "test") if options.test else ("dev",)
     figures = {
         split: measure(
@@ -385,41 +416,57 @@ def token_weights(encoder: Encoder, cases: Sequence[Case]) -> dict[str, Any]:
     return {"rarity": rarity, "unseen": round(math.log(len(texts) + 1), 4)}
 
 
-def trained(*, encoder: bool, more: bool = False) -> dict[str, Any]:
+def trained(*, encoder: bool) -> dict[str, Any]:
     """Return fitted and calibrated weights with their header."""
     folder = cases_folder(MEMFAIL)
-    files = [folder / "train.jsonl", *[folder / "more" / "train.jsonl"] * more]
-    cases = read_cases(MEMFAIL, files)
-    tokens, meaning = {}, None
-    if encoder:
-        vectors = Encoder(PASSAGES)
-        tokens = token_weights(vectors, cases)
-        meaning = Meaning(Aligner(vectors, tokens["rarity"], tokens["unseen"]))
-    examples = examples_of(cases, varied=True, meaning=meaning)
-    extra = examples_of(planted_of(cases), PLANTED, meaning=meaning)
-    if more:
-        extra = joined([extra, pairs_of(cases, folder / "more" / "pairs.jsonl", meaning)])
-    stored = fitted_weights(cases, examples, extra, more=more)
-    if encoder:
-        stored["features"] += NAMES
-        stored["encoder"] = tokens
-        stored["header"]["encoder"] = weights_digest()
+    cases = read_cases(MEMFAIL, [folder / "train.jsonl"])
+    every = [*cases, *read_cases(MEMFAIL, [folder / "more" / "train.jsonl"])]
+    near = folder / "more" / "near.jsonl"
+    if not encoder:
+        extra = joined([examples_of(planted_of(cases), PLANTED), pairs_of(every, near)])
+        return fitted_weights(cases, examples_of(cases, varied=True), extra)
+    from train_network import Recorder, School, teach
+
+    vectors = Encoder(PASSAGES)
+    tokens = token_weights(vectors, every)
+    recorder = Recorder(vectors, tokens["rarity"], tokens["unseen"])
+    gathered = examples_of(every, varied=True, recorder=recorder)
+    planted = examples_of(planted_of(every), PLANTED, recorder=recorder)
+    paired = [pairs_of(every, path, recorder) for path in (folder / "more" / "pairs.jsonl", near)]
+    lessons = [lesson for some in paired for lesson in some.lessons]
+    pairs = [*zip(lessons[::2], lessons[1::2], strict=True)]
+    asked = (gathered, planted, paired[-1])
+    school = School(recorder.marks, gathered.lessons, pairs)
+    found = teach(school, [lesson for some in asked for lesson in some.lessons], FOLDER / NETWORK)
+    first = len(MEANINGS) + list(NAMES).index(next(iter(READINGS)))
+    for some in asked:
+        some.features[:, first : first + len(READINGS)], found = np.split(found, [len(some.groups)])
+    fitted_on = part(gathered, np.isin(gathered.cases, [case.id for case in cases]))
+    stored = fitted_weights(cases, fitted_on, joined(asked[1:]))
+    stored["features"] += NAMES
+    stored["encoder"] = tokens
+    stored["header"] |= {
+        "encoder": weights_digest(),
+        "network_facts": sum(len(case.labels) for case in every),
+        "network_pairs": len(pairs),
+    }
     return stored
 
 
-def fitted_weights(cases: Sequence[Case], examples: Examples, extra: Examples, *, more: bool = False) -> dict[str, Any]:
+def fitted_weights(cases: Sequence[Case], examples: Examples, extra: Examples) -> dict[str, Any]:
     """Return the weights fitted on the examples of the cases and on further ones, and calibrated on the first alone."""
     random.seed(SEED)
     print(f"{len(examples.groups)} examples, {len(extra.groups)} further ones", file=sys.stderr)
+    near = cases_folder(MEMFAIL) / "more" / "near.jsonl"
     outside = held_out(examples, extra)
     stored: dict[str, Any] = {
         "header": {
-            "data": data_hash(cases_folder(MEMFAIL), MORE if more else ()),
-            **({"more": True} if more else {}),
+            "data": data_hash(cases_folder(MEMFAIL), MORE),
             "seed": SEED,
             "scikit-learn": sklearn.__version__,
             "train_facts": sum(len(case.labels) for case in cases),
             "train_rows": len({case.row for case in cases}),
+            "near_pairs": len(near.read_text(encoding="utf-8").splitlines()),
         },
         "features": list(MEANINGS),
         "typical": _rounded(np.median(examples.features, axis=0)),

@@ -40,14 +40,20 @@ def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) 
     yield ""
     yield (
         f"* **Data**: {header['train_facts']:,} labelled facts on {header['train_rows']:,} rows of "
-        f"`datasets/calibration/train.jsonl`{' and of `more/` beside it' * header.get('more', False)}"
+        "`datasets/calibration/train.jsonl`"
     )
-    yield f"  (digest of the data: `{header['data'][:16]}`), and planted faults on the same rows at a lower weight."
+    yield f"  (digest of the data: `{header['data'][:16]}`), and at a lower weight planted faults on the same rows"
+    yield f"  and {header['near_pairs']:,} pairs of near copies, one of which keeps the fact (`more/near.jsonl`)."
     yield "* **Model**: boosted trees and a logistic regression, averaged, for two questions: do the memories keep the claim,"
     yield "  and if not, is anything of it there? Calibrated on folds that were not fitted on."
     if with_encoder:
-        yield "* **Encoder**: all-MiniLM-L6-v2, not trained further, as 8-bit numbers"
-        yield f"  (digest of its files: `{header['encoder']}`)."
+        yield "* **Encoder**: all-MiniLM-L6-v2, not trained further, as 8-bit numbers."
+        yield (
+            f"* **Network** that reads its vectors: trained on {header['network_facts']:,} labelled facts, with those of `more/`, and "
+            f"{header['network_pairs']:,} contrast pairs."
+        )
+        yield "  The trees are fitted to what networks say that were not trained on the row"
+        yield f"  (digest of the files of encoder and network: `{header['encoder']}`)."
     yield f"* **Seed** {header['seed']}, scikit-learn {header['scikit-learn']}."
     for split, about in SPLITS.items():
         if split in figures:

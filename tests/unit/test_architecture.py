@@ -233,6 +233,7 @@ KNOWN_REACHES = {
     "tools/planted_bugs.py": "plants bugs into the parts that the built-in systems consist of",
     "tools/train_judge.py": "trains the weights that judges/offline/ reads, on the rows of MemFail",
     "tools/export_encoder.py": "writes the weights that judges/encoder/ reads",
+    "tools/train_network.py": "trains the network that judges/encoder/ reads",
     "benchmarks/mab_scale.py": "draws numbered facts without writing their files",
     "benchmarks/llm_path.py": "testing/ does not offer the mark of a blocked request",
 }

@@ -30,12 +30,12 @@ def run(folder, *words):
 
 
 @pytest.mark.parametrize(
-    ("system", "verdict"),
-    [("lossy", "summary_error"), ("misdirected", "not_retrieved")],
+    ("system", "task", "verdict"),
+    [("lossy", "conditional_facts_easy", "summary_error"), ("misdirected", "coexisting_facts", "not_retrieved")],
 )
-def test_a_case_of_a_record_fails_the_same_way(tmp_path, monkeypatch, capsys, system, verdict):
+def test_a_case_of_a_record_fails_the_same_way(tmp_path, monkeypatch, capsys, system, task, verdict):
     monkeypatch.chdir(tmp_path)
-    few = ("--memfail-tasks=coexisting_facts", "--memfail-limit=8", "--memfail-haystack=sample")
+    few = (f"--memfail-tasks={task}", "--memfail-limit=8", "--memfail-haystack=sample")
     asked = run(tmp_path, f"--memfail-system={system}", *few)
     failed = next(question for question in asked if question.verdict == verdict)
     assert main(["case", "run.jsonl", failed.id]) == 0

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.judges.encoder.encoder import Encoder, Passage
+from pytest_memfail.judges.encoder.network import READINGS, Beside, Network, beside, inputs_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ FIGURES: Final = {
     "second": "similarity of the second worst matched of {} to those of {}, {}",
     "weak": "share of {} without a counterpart in {}, {}",
 }
-NAMES: Final[dict[str, str]] = {
+ALIGNED: Final[dict[str, str]] = {
     **{
         f"enc_{text}_{depth}_{where}_{figure}": FIGURES[figure].format(TEXTS[text], WHERE[where], DEPTHS[depth])
         for text, depth, where, figure in product(TEXTS, DEPTHS, WHERE, FIGURES)
@@ -43,29 +44,37 @@ NAMES: Final[dict[str, str]] = {
     "enc_best_digits": "number of the best passage's tokens with a digit",
     "enc_best_digits_found": "share of them in the claim or source sentence",
 }
-"""The meaning of each number, by name."""
+"""The meaning of each number of the alignment, by name."""
+NAMES: Final = {**ALIGNED, **READINGS}
+"""The meaning of each number, of the alignment and of the network, by name."""
 
 
 class Aligner:
     """Computes the numbers of claims and passages."""
 
-    def __init__(self, encoder: Encoder, rarity: Mapping[str, float], unseen: float) -> None:
+    def __init__(
+        self, encoder: Encoder, rarity: Mapping[str, float], unseen: float, network: Network | None = None
+    ) -> None:
         """Prepare the weights of the tokens.
 
         Args:
             encoder: encodes the texts.
             rarity: the weight of each token, by its number; common tokens weigh little.
             unseen: the weight of the other tokens.
+            network: reads the tokens beside their counterparts; without it, its numbers are 0.
         """
         import numpy as np
 
         self.encoder = encoder
+        self._network = network
         vocabulary = encoder.vocabulary()
         size = 1 + max(vocabulary.values())
         self._has_digit = np.zeros(size, dtype=bool)
         self._has_digit[[n for token, n in vocabulary.items() if any(c.isdigit() for c in token)]] = True
         self._rarity = np.full(size, unseen)
         self._rarity[[int(number) for number in rarity]] = list(rarity.values())
+        self.marks = np.stack([self._rarity / unseen, self._has_digit], axis=1).astype(np.float32)
+        """Rarity and whether there is a digit, of each token."""
 
     def numbers(self, claim: str, source: str, passages: Sequence[str], closeness: Sequence[float]) -> dict[str, float]:
         """Return the numbers by name.
@@ -98,7 +107,14 @@ class Aligner:
         values += [ordered[0], ordered[1] if len(ordered) > 1 else 0.0, closeness[best]]
         values += self._digits(texts[0].ids, np.concatenate([passage.ids for passage in held]))
         values += self._digits(held[best].ids, np.concatenate([text.ids for text in texts]))
+        values += self.readings([*texts, *held], beside(texts, held, similar["high"], best))
         return dict(zip(NAMES, map(float, values), strict=True))
+
+    def readings(self, texts: Sequence[Passage], found: Beside | None) -> list[float]:
+        """Return the numbers of the network."""
+        if found is None or self._network is None:
+            return [0.0] * len(READINGS)
+        return self._network.numbers(inputs_of(found, texts, self.marks))
 
     def _digits(self, ids: NDArray[Any], others: NDArray[Any]) -> list[float]:
         """Return the number of tokens with a digit, and the share of them among other tokens."""

@@ -1,6 +1,6 @@
 """A small pretrained encoder: texts to vectors of their tokens, at two depths.
 
-The weights are those of all-MiniLM-L6-v2 as 8-bit numbers, which `tools/train_encoder.py` exports. Texts are read one by
+The weights are those of all-MiniLM-L6-v2 as 8-bit numbers, which `tools/export_encoder.py` exports. Texts are read one by
 one: the scale of the 8-bit arithmetic depends on the whole input, so a batch would change the vectors of its members.
 """
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FOLDER: Final = Path(__file__).parent
 ONNX: Final = "encoder.onnx"
 TOKENIZER: Final = "tokenizer.json"
+NETWORK: Final = "network.onnx"
 START, END = 101, 102
 """The tokens around a text."""
 TOKENS: Final = 126
@@ -48,7 +49,7 @@ def check_packages() -> None:
 
 def weights_digest() -> str:
     """Return the digest of the encoder's files, which the weights of the judge name."""
-    return fingerprint(b"".join((FOLDER / name).read_bytes() for name in (ONNX, TOKENIZER)))
+    return fingerprint(b"".join((FOLDER / name).read_bytes() for name in (ONNX, TOKENIZER, NETWORK)))
 
 
 class Encoder:
@@ -63,13 +64,9 @@ class Encoder:
         Raises `UsageError` if the packages of the extra are missing.
         """
         check_packages()
-        import onnxruntime
         import tokenizers
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # workers of a run share the cores
-        options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(str(FOLDER / ONNX), options, providers=["CPUExecutionProvider"])
+        self._session = session_of(FOLDER / ONNX)
         self._tokenizer = tokenizers.Tokenizer.from_file(str(FOLDER / TOKENIZER))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(TOKENS, direction="right")
@@ -88,6 +85,16 @@ class Encoder:
         """Return the number of each token."""
         numbers: dict[str, int] = self._tokenizer.get_vocab()
         return numbers
+
+
+def session_of(path: Path) -> Any:
+    """Return an onnxruntime session of one thread, because the workers of a run share the cores."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def _unit(vectors: NDArray[Any]) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from pytest_memfail.core import (
     StageResult,
     counted,
 )
-from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder
+from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder, Network
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, quoted, reason_for, strongest_lines
 from pytest_memfail.judges.offline.features import MEANINGS, features_of
@@ -301,7 +301,7 @@ def shipped_meaning() -> Meaning:
     Raises `UsageError` if the packages of the extra are missing.
     """
     tokens = shipped_model(encoder=True).encoder
-    return Meaning(Aligner(Encoder(), tokens["rarity"], tokens["unseen"]))
+    return Meaning(Aligner(Encoder(), tokens["rarity"], tokens["unseen"], Network()))
 
 
 def closest(fact: Fact, texts: Sequence[str], number: int) -> list[int]:
