@@ -6,8 +6,8 @@
 
 Needs scikit-learn (`pip install -e '.[train]'`), and with --encoder the extra `encoder`, torch and onnx: it first trains
 the network that reads the encoder's vectors, on the cases and all pairs of `more/` too. Of these the trees are fitted on
-the near copies only: on the others they do worse, because they learn how their authors write. The same data and versions
-give the same weights.
+the near copies, and with --encoder on planted faults of its rows: on the others they do worse, because they learn how
+their authors write. The same data and versions give the same weights.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ PLANTED = 0.5
 """The weight of a planted fault relative to a labelled fact."""
 PLANTED_EVERY = 3
 MORE = tuple(f"more/{name}.jsonl" for name in ("rows", "train", "near", "pairs"))
-"""What is used besides: the near copies by trees, all of it by the network."""
+"""What is used besides: the near copies by the trees, all of it by the network."""
 NEAR = 0.25
 """The weight of a near copy relative to a labelled fact."""
 POOL_SIZES = (90, 200)
@@ -99,7 +99,7 @@ FOREIGN = 0.25
 FOREIGN_FEW = 0.1
 """The weight of a fact with a few entries of other cases only."""
 PASSAGES = 80_000
-"""The number of passages whose vectors are kept, at most 4 GB: more than the training data has."""
+"""The number of passages whose vectors are kept, about 4 GB: more than the training data has."""
 READ_FOREIGN = 0.05
 """How often an epoch of the network has a fact with a store of other cases only."""
 READ_SHOWN = {"not_retrieved": 1.0, "ok": 0.4, "summary_error": 0.15, "not_stored": 0.1}
@@ -133,7 +133,6 @@ class Gatherer:
 
     def __init__(self, recorder: Recorder | None = None) -> None:
         self._recorder = recorder
-        self._meaning = None if recorder is None else Meaning(recorder)
         self._lessons: list[Lesson] = []
         self._rows: list[list[float]] = []
         self._targets: list[tuple[float, float, float, float]] = []
@@ -170,9 +169,9 @@ class Gatherer:
         lost = share.get("not_stored", 0.0) + share.get("summary_error", 0.0)
         kept = share.get("ok", 0.0) + (share.get("not_retrieved", 0.0) if shown is None else 0.0)
         absent = share.get("not_stored", 0.0) / lost if lost else 0.0
-        if self._meaning is not None and self._recorder is not None:
+        if self._recorder is not None:
             self._recorder.last = None
-            numbers = self._meaning.features(match)
+            numbers = Meaning(self._recorder).features(match)
             found += [numbers[name] for name in NAMES]
             if chance is None:
                 chance = weight if shown is None else sum(part * READ_SHOWN[label] for label, part in share.items())
@@ -254,7 +253,8 @@ def planted_of(cases: Sequence[Case]) -> list[Case]:
         [task_of_rows(task, list(some.items())) for task, some in sorted(rows.items())],
         every=PLANTED_EVERY,
     )
-    return [replace(case, row=case.id.split(":")[0]) for case in planted]  # a fold must not have a row of another
+    # a fold must not have a row of another; of a persona this names the question, which the next weights should mend
+    return [replace(case, row=case.id.split(":")[0]) for case in planted]
 
 
 def pairs_of(cases: Sequence[Case], path: Path, recorder: Recorder | None = None) -> Examples:
@@ -270,9 +270,9 @@ def pairs_of(cases: Sequence[Case], path: Path, recorder: Recorder | None = None
             texts = [memory.text for memory in case.listing.memories]
             for edit in pair["edits"]:
                 texts[edit["entry"]] = edit[form]
-            gatherer.add(case, texts, share, pair["fact"], NEAR)
+            gatherer.add(case, texts, share, pair["fact"], NEAR, chance=1.0)
     found = gatherer.examples()
-    # no pair has a fact that is absent: they would teach that a lost one is damaged
+    # nobody said whether the fact is damaged or absent, so that the trees learn nothing about that
     return replace(found, weight_absent=np.zeros(len(found.groups)))
 
 

@@ -243,7 +243,7 @@ def _batches(
 
 
 def _share_of_rate(step: int, steps: int) -> float:
-    """Return the share of the rate: warming up, then half a cosine down to nothing."""
+    """Return the share of the rate: warming up, then half a cosine down to a hundredth."""
     warm = int(WARM * steps) + 1
     return min(step / warm, max(0.01, 0.5 + 0.5 * math.cos(math.pi * min(1.0, (step - warm) / max(1, steps - warm)))))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_memfail.judges.encoder.alignment import ALIGNED, CLOSEST, NAMES, Aligner
+from pytest_memfail.judges.encoder.alignment import CLOSEST, NAMES, Aligner
 from pytest_memfail.judges.encoder.encoder import (
     FOLDER,
     NETWORK,
@@ -25,7 +25,6 @@ from pytest_memfail.judges.encoder.network import (
 )
 
 __all__ = [
-    "ALIGNED",
     "CLAIM_TOKENS",
     "CLOSEST",
     "FOLDER",

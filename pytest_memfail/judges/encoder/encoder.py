@@ -48,7 +48,7 @@ def check_packages() -> None:
 
 
 def weights_digest() -> str:
-    """Return the digest of the encoder's files, which the weights of the judge name."""
+    """Return the digest of the files of encoder and network, which the weights of the judge name."""
     return fingerprint(b"".join((FOLDER / name).read_bytes() for name in (ONNX, TOKENIZER, NETWORK)))
 
 

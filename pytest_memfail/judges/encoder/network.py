@@ -30,10 +30,10 @@ class Beside(NamedTuple):
     """Tokens beside their counterparts, as positions in all texts one after the other: claim, source, passages."""
 
     own: NDArray[Any]
-    best: NDArray[Any]
+    in_best: NDArray[Any]
     """The closest token of the best passage; for a token of that passage, of claim and source."""
-    closest: NDArray[Any]
-    """The closest token of all passages; for a token of the best passage as in `best`."""
+    in_all: NDArray[Any]
+    """The closest token of all passages; for a token of the best passage as in `in_best`."""
     kinds: NDArray[Any]
     """0 for a token of the claim, 1 of the source, 2 of the best passage."""
 
@@ -84,14 +84,14 @@ def inputs_of(found: Beside, texts: Sequence[Passage], marks: NDArray[Any]) -> d
     low, high, ids = (
         np.concatenate([getattr(text, name) for text in texts])[places] for name in ("low", "high", "ids")
     )
-    own, best, closest = ids.T
-    same = np.stack([own == best, own == closest, found.best == found.closest], axis=1)
+    own, in_best, in_all = ids.T
+    same = np.stack([own == in_best, own == in_all, found.in_best == found.in_all], axis=1)
     marked = marks[ids].transpose(0, 2, 1).reshape(len(ids), -1)
     return {
         "low": low.astype(np.float32),
         "high": high.astype(np.float32),
         "marks": np.hstack([marked, same]).astype(np.float32),
-        "kinds": found.kinds,
+        "kinds": found.kinds.astype(np.int64),  # numpy's own integer has 32 bits on some systems
     }
 
 

@@ -1,4 +1,4 @@
-"""The further cases and contrast pairs, which only the judge with the encoder was trained on."""
+"""The further cases and pairs: the network of the judge with the encoder was trained on all, the trees on the near copies."""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ def test_each_token_stands_beside_the_closest_one_of_the_other_side():
     # positions: claim 0 1, source 2, first passage 3 4, second 5 6
     assert found.own.tolist() == [0, 1, 2, 3, 4]
     assert found.kinds.tolist() == [0, 0, 1, 2, 2]
-    assert found.best[:3].tolist() == [3, 3, 3]  # only token 2 is there; the others take the first
-    assert found.closest[:3].tolist() == [6, 3, 5]
-    assert found.best[3:].tolist() == found.closest[3:].tolist() == [1, 0]
+    assert found.in_best[:3].tolist() == [3, 3, 3]  # only token 2 is there; the others take the first
+    assert found.in_all[:3].tolist() == [6, 3, 5]
+    assert found.in_best[3:].tolist() == found.in_all[3:].tolist() == [1, 0]
 
 
 def test_long_texts_are_cut():
@@ -63,6 +63,7 @@ def test_the_inputs_are_the_vectors_and_what_the_tokens_share():
     assert inputs["marks"][0].tolist() == [1, 1, 1, 1, 1, 1, 1, 1, 1]
     assert inputs["marks"][1].tolist() == [0.25, 1, 1, 0, 1, 1, 0, 0, 1]
     assert inputs["kinds"].tolist() == [0, 2, 2]
+    assert inputs["kinds"].dtype == np.int64
 
 
 def test_the_readings_are_log_odds():
