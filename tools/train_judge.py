@@ -86,8 +86,6 @@ SHOWN_OF_LOST = 0.3
 PLANTED = 0.5
 """The weight of a planted fault relative to a labelled fact."""
 PLANTED_EVERY = 3
-MORE = tuple(f"more/{name}.jsonl" for name in ("rows", "train", "near", "pairs"))
-"""What is used besides: the near copies by the trees, all of it by the network."""
 NEAR = 0.25
 """The weight of a near copy relative to a labelled fact."""
 POOL_SIZES = (90, 200)
@@ -237,8 +235,7 @@ def examples_of(
                 gatherer.add(case, mixed, share, at, weight * (1 - AS_IS))
             if varied and not case.evidence[at].claim.has_ended:
                 gatherer.add(case, others, {"not_stored": 1.0}, at, weight * FOREIGN, chance=READ_FOREIGN)
-                few_others = others[:few]
-                gatherer.add(case, few_others, {"not_stored": 1.0}, at, weight * FOREIGN_FEW, chance=READ_FOREIGN)
+                gatherer.add(case, others[:few], {"not_stored": 1.0}, at, weight * FOREIGN_FEW, chance=READ_FOREIGN)
     return gatherer.examples()
 
 
@@ -349,13 +346,12 @@ def _tree(nodes: Any) -> tuple[dict[str, list[Any]], int]:
 
 def fitted(examples: Examples, extra: Examples) -> dict[str, Fitted]:
     """Return both heads fitted on the examples, and on further ones at their lower weight."""
-    names = ("features", *HEADS, *(f"weight_{name}" for name in HEADS))
-    every = {name: np.concatenate([getattr(examples, name), getattr(extra, name)]) for name in names}
+    every = joined([examples, extra])
     heads = {}
     for name in HEADS:
-        target, weight = every[name], every[f"weight_{name}"]
+        target, weight = getattr(every, name), getattr(every, f"weight_{name}")
         used = weight > 0
-        heads[name] = Fitted(every["features"][used], target[used], weight[used])
+        heads[name] = Fitted(every.features[used], target[used], weight[used])
     return heads
 
 
@@ -423,8 +419,8 @@ def trained(*, encoder: bool) -> dict[str, Any]:
     every = [*cases, *read_cases(MEMFAIL, [folder / "more" / "train.jsonl"])]
     near = folder / "more" / "near.jsonl"
     if not encoder:
-        extra = joined([examples_of(planted_of(cases), PLANTED), pairs_of(every, near)])
-        return fitted_weights(cases, examples_of(cases, varied=True), extra)
+        planted = examples_of(planted_of(cases), PLANTED)
+        return fitted_weights(cases, examples_of(cases, varied=True), planted, pairs_of(every, near))
     from train_network import Recorder, School, teach
 
     vectors = Encoder(PASSAGES)
@@ -438,11 +434,10 @@ def trained(*, encoder: bool) -> dict[str, Any]:
     asked = (gathered, planted, paired[-1])
     school = School(recorder.marks, gathered.lessons, pairs)
     found = teach(school, [lesson for some in asked for lesson in some.lessons], FOLDER / NETWORK)
-    first = len(MEANINGS) + list(NAMES).index(next(iter(READINGS)))
     for some in asked:
-        some.features[:, first : first + len(READINGS)], found = np.split(found, [len(some.groups)])
+        some.features[:, -len(READINGS) :], found = np.split(found, [len(some.groups)])
     fitted_on = part(gathered, np.isin(gathered.cases, [case.id for case in cases]))
-    stored = fitted_weights(cases, fitted_on, joined(asked[1:]))
+    stored = fitted_weights(cases, fitted_on, planted, paired[-1])
     stored["features"] += NAMES
     stored["encoder"] = tokens
     stored["header"] |= {
@@ -453,20 +448,20 @@ def trained(*, encoder: bool) -> dict[str, Any]:
     return stored
 
 
-def fitted_weights(cases: Sequence[Case], examples: Examples, extra: Examples) -> dict[str, Any]:
-    """Return the weights fitted on the examples of the cases and on further ones, and calibrated on the first alone."""
+def fitted_weights(cases: Sequence[Case], examples: Examples, planted: Examples, near: Examples) -> dict[str, Any]:
+    """Return the weights fitted on the examples of the cases, planted faults and near copies, calibrated on the first."""
     random.seed(SEED)
+    extra = joined([planted, near])
     print(f"{len(examples.groups)} examples, {len(extra.groups)} further ones", file=sys.stderr)
-    near = cases_folder(MEMFAIL) / "more" / "near.jsonl"
     outside = held_out(examples, extra)
     stored: dict[str, Any] = {
         "header": {
-            "data": data_hash(cases_folder(MEMFAIL), MORE),
+            "data": data_hash(cases_folder(MEMFAIL)),
             "seed": SEED,
             "scikit-learn": sklearn.__version__,
             "train_facts": sum(len(case.labels) for case in cases),
             "train_rows": len({case.row for case in cases}),
-            "near_pairs": len(near.read_text(encoding="utf-8").splitlines()),
+            "near_pairs": len(near.groups) // 2,
         },
         "features": list(MEANINGS),
         "typical": _rounded(np.median(examples.features, axis=0)),

@@ -219,7 +219,7 @@ class School:
     def numbers(self, net: Net, seen: Sequence[Seen | None]) -> Any:
         """Return the readings of each example; 0 where there is nothing to see."""
         found = np.zeros((len(seen), len(READINGS)))
-        order = sorted((at for at, one in enumerate(seen) if one), key=lambda at: len(seen[at].found.kinds))  # type: ignore[union-attr]
+        order = sorted((at for at, one in enumerate(seen) if one), key=lambda at: len(seen[at].found.kinds))
         for first in range(0, len(order), 4 * BATCH):
             some = order[first : first + 4 * BATCH]
             logits = net(*self.batch([one for at in some if (one := seen[at])]))
@@ -236,7 +236,7 @@ def _batches(
     rng.shuffle(every)
     batches = []
     for first in range(0, len(every), BATCH * SORTED):
-        some = sorted(every[first : first + BATCH * SORTED], key=lambda group: len(group[0].seen.found.kinds))  # type: ignore[union-attr]
+        some = sorted(every[first : first + BATCH * SORTED], key=lambda group: len(group[0].seen.found.kinds))
         batches += [some[at : at + BATCH] for at in range(0, len(some), BATCH)]
     rng.shuffle(batches)
     return iter(batches)

@@ -187,11 +187,9 @@ class LabelledReply:
     right: bool
 
 
-def data_hash(folder: Path, more: Sequence[str] = ()) -> str:
-    """Return the digest of the rows and cases that the offline judge is trained and tuned on (excludes `test`).
-
-    `more` names further files in the folder that it is trained on.
-    """
+def data_hash(folder: Path) -> str:
+    """Return the digest of the rows and cases that the offline judge is trained and tuned on (excludes `test`)."""
+    more = (f"more/{name}.jsonl" for name in ("rows", "train", "near", "pairs"))
     digest = hashlib.sha256()
     for name in (ROWS, "train.jsonl", "dev.jsonl", *more):
         digest.update((folder / name).read_bytes())
