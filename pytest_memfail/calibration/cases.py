@@ -30,6 +30,7 @@ from pytest_memfail.core import (
     UsageError,
     json_of,
     one_line,
+    problem_of,
 )
 from pytest_memfail.rows import Text, read_table
 from pytest_memfail.suites import shipped_data
@@ -339,8 +340,8 @@ def _parsed(path: Path, number: int, text: str, model: type[M]) -> M:
 def _fault(file: str, number: int, error: ValidationError) -> RowError:
     fault = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in fault["loc"]) or "line"
-    got = "" if fault["type"] in ("missing", "value_error") else f"got {one_line(repr(fault['input']), 60)}, expected: "
-    return RowError(file, number, field, got + fault["msg"].removeprefix("Value error, "))
+    own = fault["type"] == "value_error"
+    return RowError(file, number, field, fault["msg"].removeprefix("Value error, ") if own else problem_of(fault))
 
 
 def _lines(paths: Sequence[Path], model: type[L]) -> Iterator[tuple[Path, int, L]]:

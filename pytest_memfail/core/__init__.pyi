@@ -40,6 +40,7 @@ from .errors import (
     WrongTypeError as WrongTypeError,
     counted as counted,
     one_line as one_line,
+    problem_of as problem_of,
 )
 from .files import (
     append_text as append_text,

@@ -14,9 +14,10 @@ MemfailError
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.safety import KNOWN, escape_controls, mask_text
 
@@ -89,6 +90,24 @@ def counted(number: int, noun: str) -> str:
     """
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
+
+
+def problem_of(fault: Mapping[str, Any], got: str | None = None) -> str:
+    """Return an error of pydantic in our words: what was got, by default its input, and what is expected.
+
+    >>> problem_of({"type": "string_type", "msg": "Input should be a valid string", "input": 3})
+    'got 3, expected: a valid string'
+    >>> problem_of({"type": "too_short", "msg": "List should have at least 1 item after validation, not 0", "input": []})
+    'got [], expected: a list with at least 1 item'
+    """
+    if fault["type"] == "missing":
+        return "got nothing, expected a value"
+    if fault["type"] == "extra_forbidden":
+        return "no such field"
+    said = re.sub("^Value error, |^Input should (be )?", "", fault["msg"])
+    said = re.sub(r"^a valid dictionary( or .*)?$", "a mapping", said)
+    said = re.sub(r"^(\w+) should have (.+?)( after validation.*)?$", lambda m: f"a {m[1].lower()} with {m[2]}", said)
+    return f"got {one_line(repr(fault['input']), 60) if got is None else got}, expected: {said[:1].lower()}{said[1:]}"
 
 
 def one_line(text: object, limit: int = 300) -> str:

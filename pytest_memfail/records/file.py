@@ -20,6 +20,7 @@ from pytest_memfail.core import (
     json_of,
     one_line,
     os_reason,
+    problem_of,
     replacing,
     write_all,
     write_whole,
@@ -83,9 +84,8 @@ def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
         if kind is QuestionRecord:
             problem = _lacks(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field_name = ".".join(map(str, first["loc"]))
-        problem = f"{field_name}: {first['msg']}"
+        first = error.errors(include_url=False)[0]
+        problem = f"{'.'.join(map(str, first['loc']))}: {problem_of(first)}"
     if problem:
         name = line.get("type", "verdict")
         raise UsageError(f"{where}: {one_line(f'{name}: {problem}')}; {advice}")

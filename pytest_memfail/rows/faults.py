@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from pytest_memfail.core import RowError, one_line
+from pytest_memfail.core import RowError, one_line, problem_of
 from pytest_memfail.rows.decoding import HALF
 
 Text = Annotated[str, Field(min_length=1)]
@@ -23,15 +23,13 @@ def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[st
         message = fault["msg"].removeprefix("Value error, ")
         if own := re.match(r"([\w.]+): (got .*)", message):  # a rule across fields names its field itself
             field, message = f"{field}.{own[1]}".lstrip("."), own[2]
-        elif fault["type"] == "missing":
-            message = "got nothing, expected a value"
         elif fault["type"] == "extra_forbidden":
             close = get_close_matches(str(fault["loc"][-1]), fields, 1)
             message = "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
         elif fault["type"] == "string_unicode":
             message = HALF
         elif not message.startswith(("got ", "not JSON")):
-            message = f"got {short(fault['input'])}, expected: {_lower(message)}"
+            message = problem_of(fault, short(fault["input"]))
         yield RowError(file, line, field, message)
 
 
@@ -51,8 +49,3 @@ def short(value: Any) -> str:
     except RecursionError:
         return f"a {type(value).__name__} nested too deeply"
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _lower(message: str) -> str:
-    message = message.removeprefix("Input should be ").removeprefix("Input should ")
-    return message[:1].lower() + message[1:]

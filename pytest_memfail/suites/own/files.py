@@ -69,6 +69,7 @@ from pytest_memfail.core import (
     Step,
     StorePlan,
     Task,
+    problem_of,
 )
 from pytest_memfail.rows import (
     HALF,
@@ -444,14 +445,12 @@ def _fault(
     key, colon, rest = message.partition(": ")
     if fault["type"] == "value_error" and colon and " " not in key:
         place, message = [*place, *(int(p) if p.isdigit() else p for p in key.split("."))], rest
-    elif fault["type"] == "missing":
-        message = "got nothing, expected a value"
     elif fault["type"] == "extra_forbidden":
         known = _keys_at([*["conversations"] * skip, *place], model)
         close = get_close_matches(str(place[-1]), known, 1)
         message = "no such key" + (f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}")
     else:
-        message = f"got {short(fault['input'])}, expected: {message[:1].lower()}{message[1:]}"
+        message = problem_of(fault, short(fault["input"]))
     return RowError(file, _line_of(node, place), ".".join(map(str, place)) or "file", message)
 
 

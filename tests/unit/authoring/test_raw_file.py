@@ -78,7 +78,7 @@ def test_a_damaged_line_is_named(path, line, said):
 def test_an_item_that_is_none_is_named(path):
     with path.open("ab") as file:
         file.write(b'{"stage": "stage", "key": "7", "item": {"nam": 1}}\n')
-    with pytest.raises(UsageError, match="stage 7: name: Field required; correct the line"):
+    with pytest.raises(UsageError, match="stage 7: name: got nothing, expected a value; correct the line"):
         Raw(path, SETTINGS).get("stage", "7", Thing)
 
 

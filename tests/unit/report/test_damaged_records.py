@@ -88,12 +88,12 @@ def test_any_field_may_be_damaged(sound, tmp_path, monkeypatch, capsys, kind, ev
 @pytest.mark.parametrize(
     ("number", "name", "says"),
     [
-        (0, "tasks", "r.jsonl:1: header: tasks: Field required"),
-        (2, "verdict", "r.jsonl:3: question: verdict: Field required"),
+        (0, "tasks", "r.jsonl:1: header: tasks: got nothing, expected a value"),
+        (2, "verdict", "r.jsonl:3: question: verdict: got nothing, expected a value"),
         (2, "facts", "r.jsonl:3: question: a verdict without 'facts'"),
         (4, "error", "r.jsonl:5: question: an error without its field 'error'"),
-        (5, "listings", "r.jsonl:6: store: listings: Field required"),
-        (6, "exit_code", "r.jsonl:7: footer: exit_code: Field required"),
+        (5, "listings", "r.jsonl:6: store: listings: got nothing, expected a value"),
+        (6, "exit_code", "r.jsonl:7: footer: exit_code: got nothing, expected a value"),
     ],
 )
 def test_the_line_and_the_field_are_named(sound, tmp_path, monkeypatch, capsys, number, name, says):

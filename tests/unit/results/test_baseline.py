@@ -138,22 +138,25 @@ def test_a_file_that_cannot_be_read(path):
         (lambda lines: [*lines[:-1], lines[-2]], ":4: the same question again; the baseline is damaged"),
         (
             lambda lines: [*lines[:-1], lines[-1].replace("ungraded", "corect")],
-            ":4: verdict: verdict: Input should be 'correct'",
+            ":4: verdict: verdict: got 'corect', expected: 'correct'",
         ),
         (
             lambda lines: [*lines[:-1], lines[-1].replace('"s-1"', "{}")],
-            ":4: verdict: store: Input should be a valid string",
+            ":4: verdict: store: got {}, expected: a valid string",
         ),
-        (lambda lines: [lines[0].replace('"k":[5]', '"k":null'), *lines[1:]], ":1: baseline: k: Input should be"),
+        (
+            lambda lines: [lines[0].replace('"k":[5]', '"k":null'), *lines[1:]],
+            ":1: baseline: k: got None, expected: a valid",
+        ),
         (
             lambda lines: [lines[0].replace("data_hash", "hash"), *lines[1:]],
-            ":1: baseline: tasks.a.data_hash: Field required",
+            ":1: baseline: tasks.a.data_hash: got nothing, expected a value",
         ),
         (lambda lines: [*lines, lines[-1]], "4 of 3 verdicts; the baseline is damaged"),
         (lambda lines: [*lines[:-1], lines[-1][:-9]], ":4: not a JSON object; the baseline is damaged"),
         (
             lambda lines: [*lines[:-1], lines[-1].replace('"k"', '"kk"')],
-            ":4: verdict: k: Field required; the baseline is damaged, save",
+            ":4: verdict: k: got nothing, expected a value; the baseline is damaged, save",
         ),
     ],
 )

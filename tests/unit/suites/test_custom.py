@@ -79,7 +79,7 @@ def test_no_file_is_no_task(tmp_path):
         (
             "conversation: 1",
             "conversation: x",
-            "11: expected.0.conversation: got 'x', expected: input should be a valid",
+            "11: expected.0.conversation: got 'x', expected: a valid integer",
         ),
         ("answer: penicillin", "answer: [penicillin", "9: file: not YAML"),
         ("answer: penicillin", "answer:", "8: answer: got nothing, expected the right answer"),
@@ -194,7 +194,7 @@ def test_k_of_5000_digits(tmp_path):
 def test_k_beyond_any_store(tmp_path):
     error = fault_in(tmp_path, CASE.replace("k: 3", f"k: {'9' * 50}"))
     assert (error.field, error.line) == ("k", 15)
-    assert "expected: input should be less than or equal to 1000000" in error.problem
+    assert "expected: less than or equal to 1000000" in error.problem
 
 
 @pytest.mark.parametrize(
