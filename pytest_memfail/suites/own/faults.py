@@ -6,29 +6,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import Folders, RowError, SuiteFault
-from pytest_memfail.suites.own.files import misplaced, read_custom
+from pytest_memfail.core import Folders, RowError, SuiteFault, counted
+from pytest_memfail.suites.own.files import case_faults, misplaced, read_custom
 from pytest_memfail.suites.own.finding import find_custom
 from pytest_memfail.suites.own.haystacks import HaystackFinder
 from pytest_memfail.suites.published import as_faults
 
+MOST_FAULTS: Final = 20
+"""The number of faults that are listed of one file of cases."""
 DEFAULT_K: Final = 5
 """The k of a run if neither the run nor the case sets it."""
 
 
 def faults(folder: Path) -> Iterator[SuiteFault]:
-    """Yield the first fault of each file of cases, and the cases whose store is so small that retrieval cannot fail."""
+    """Yield the faults of each file of cases, and the cases whose store is so small that retrieval cannot fail."""
     haystacks = HaystackFinder(Folders(folder))
     errors: dict[tuple[str, int, str], RowError] = {}
     warnings: list[RowError] = []
     sound = []
     for path in find_custom([folder]):
-        try:
-            read_custom([path], folder, haystacks)
+        found = {(error.file, error.line, error.field): error for error in case_faults(path, haystacks)}
+        errors |= dict(list(found.items())[:MOST_FAULTS])
+        if more := list(found.values())[MOST_FAULTS:]:
+            left = counted(len(more), "more fault")
+            errors[str(path), more[0].line, "file"] = RowError(str(path), more[0].line, "file", f"has {left}")
+        if not found:
             sound.append(path)
             warnings += misplaced(path)
-        except RowError as error:
-            errors[error.file, error.line, error.field] = error
     try:
         task = read_custom(sound, folder, haystacks)
     except RowError as error:  # two files with the same id

@@ -217,23 +217,23 @@ class CustomCase(BaseModel):
 
     @model_validator(mode="after")
     def _places(self) -> CustomCase:
+        if faults := list(self._faults()):
+            raise ValueError("\n".join(faults))
+        return self
+
+    def _faults(self) -> Iterator[str]:
         n = len(self.conversations)
         if self.expected is None and not self.must_not_hold:
-            raise ValueError("expected: got nothing, expected facts, or [] if the answer is that it is not known")
+            yield "expected: got nothing, expected facts, or [] if the answer is that it is not known"
         if self.answer is None and (self.expected or not self.must_not_hold):
-            raise ValueError("answer: got nothing, expected the right answer")
+            yield "answer: got nothing, expected the right answer"
         if self.other_user and not self.must_not_hold:
-            raise ValueError(
-                "other_user: got conversations without must_not_hold, expected what the user's memory must lack"
-            )
+            yield "other_user: got conversations without must_not_hold, expected what the user's memory must lack"
         for key, i, fact in self.placed:
             if fact.conversation is None and key == "expected" and self.only_told is None:
-                raise ValueError(
-                    f"expected.{i}.conversation: got nothing, expected 1 to {n} (the conversation that states it)"
-                )
+                yield f"expected.{i}.conversation: got nothing, expected 1 to {n} (the conversation that states it)"
             if (fact.conversation or 1) > n:
-                raise ValueError(f"{key}.{i}.conversation: got {fact.conversation}, expected 1 to {n}")
-        return self
+                yield f"{key}.{i}.conversation: got {fact.conversation}, expected 1 to {n}"
 
     @property
     def placed(self) -> Iterator[tuple[str, int, ExpectedFact | UnwantedFact]]:
@@ -293,7 +293,7 @@ def read_custom(
         try:
             content = _content(path)
             sha.update(content)
-            found = list(_stores_of(path, content, seen, haystacks))
+            found = [_store_of(path, *case, seen, haystacks) for case in _cases(path, content)]
         except RowError as fault:
             if path.resolve() in must_be_sound:
                 raise
@@ -318,22 +318,22 @@ def read_custom(
     )
 
 
-def _stores_of(
-    path: Path, content: bytes, seen: dict[str, str], haystacks: HaystackFinder
-) -> Iterator[tuple[StorePlan, dict[str, Fact], str]]:
-    """Yield the store of each case of a file, its evidence, and the digest of its haystack; empty without one."""
-    for node, case in _cases(path, content):
-        line = node.start_mark.line + 1
-        case_id = case.id or slug(path.name.removesuffix(SUFFIX))
-        if case_id in seen:
-            problem = f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id"
-            raise RowError(str(path), line, "id", problem)
-        seen[case_id] = f"{path}:{line}"
-        plan, facts = _plan(case, case_id, path, line)
-        if case.haystack is None:
-            yield plan, facts, ""
-        else:
-            yield _in_haystack(case, plan, facts, haystacks, path, node)
+def _store_of(
+    path: Path, node: Any, case: CustomCase, seen: dict[str, str], haystacks: HaystackFinder
+) -> tuple[StorePlan, dict[str, Fact], str]:
+    """Return the store of a case, its evidence, and the digest of its haystack; empty without one."""
+    line = node.start_mark.line + 1
+    case_id = case.id or slug(path.name.removesuffix(SUFFIX))
+    if case_id in seen:
+        problem = (
+            f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id"
+        )
+        raise RowError(str(path), line, "id", problem)
+    seen[case_id] = f"{path}:{line}"
+    plan, facts = _plan(case, case_id, path, line)
+    if case.haystack is None:
+        return plan, facts, ""
+    return _in_haystack(case, plan, facts, haystacks, path, node)
 
 
 def misplaced(path: Path) -> Iterator[RowError]:
@@ -389,16 +389,42 @@ def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, o
         yield node, value
 
 
-def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]:
+def _cases(path: Path, content: bytes) -> Iterator[tuple[Any, CustomCase]]:
     for node, value in _documents(path, content):
-        if node is None or not isinstance(value, dict):
-            line = 1 if node is None else node.start_mark.line + 1
-            problem = f"got {type(value).__name__}, expected a case (keys conversations, question, …)"
-            raise RowError(str(path), line, "file", problem)
-        try:
-            yield node, CustomCase.model_validate(value)
-        except ValidationError as error:
-            raise _fault(str(path), node, error) from None
+        found = _case(path, node, value)
+        if isinstance(found, list):
+            raise found[0]
+        yield node, found
+
+
+def _case(path: Path, node: Any, value: object) -> CustomCase | list[RowError]:
+    """Return the case of a document, or its faults."""
+    if node is None or not isinstance(value, dict):
+        problem = f"got {type(value).__name__}, expected a case (keys conversations, question, …)"
+        return [RowError(str(path), _line_of(node, ()), "file", problem)]
+    try:
+        return CustomCase.model_validate(value)
+    except ValidationError as error:
+        return list(_faults(str(path), node, error))
+
+
+def case_faults(path: Path, haystacks: HaystackFinder) -> list[RowError]:
+    """Return the faults of a file's cases and their haystacks, in the order of its lines."""
+    found: list[RowError] = []
+    seen: dict[str, str] = {}
+    try:
+        for node, value in _documents(path, _content(path)):
+            case = _case(path, node, value)
+            if isinstance(case, list):
+                found += sorted(case, key=lambda fault: fault.line)
+                continue
+            try:
+                _store_of(path, node, case, seen, haystacks)
+            except RowError as error:
+                found.append(error)
+    except RowError as error:  # the documents cannot be read
+        found.append(error)
+    return found
 
 
 def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
@@ -420,7 +446,7 @@ def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
         try:
             read = ConversationFile.model_validate({"conversations": value} if is_list else value)
         except ValidationError as error:
-            raise _fault(str(path), node, error, ConversationFile, skip=int(is_list)) from None
+            raise next(_faults(str(path), node, error, ConversationFile, skip=int(is_list))) from None
         for conversation in read.conversations:
             yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
 
@@ -433,25 +459,30 @@ def _json(path: Path, content: bytes) -> object:
         return None
 
 
-def _fault(
+def _faults(
     file: str, node: Any, error: ValidationError, model: type[BaseModel] = CustomCase, *, skip: int = 0
-) -> RowError:
-    """Return the first fault, with the line of its key. The first `skip` keys of its location are not in the file."""
-    # a misspelt key is also a missing one: report the misspelling
-    fault = min(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden")
-    place = [part for part in fault["loc"] if not (isinstance(part, str) and part.startswith(("function-", "list[")))]
-    place = place[skip:]
-    message = fault["msg"].removeprefix("Value error, ")
-    key, colon, rest = message.partition(": ")
-    if fault["type"] == "value_error" and colon and " " not in key:
-        place, message = [*place, *(int(p) if p.isdigit() else p for p in key.split("."))], rest
-    elif fault["type"] == "extra_forbidden":
-        known = _keys_at([*["conversations"] * skip, *place], model)
-        close = get_close_matches(str(place[-1]), known, 1)
-        message = "no such key" + (f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}")
-    else:
-        message = problem_of(fault, short(fault["input"]))
-    return RowError(file, _line_of(node, place), ".".join(map(str, place)) or "file", message)
+) -> Iterator[RowError]:
+    """Yield the faults with the lines of their keys. The first `skip` keys of their locations are not in the file."""
+    meant = set()
+    # a misspelt key is also a missing one: report the misspelling only
+    for fault in sorted(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden"):
+        loc = [part for part in fault["loc"] if not (isinstance(part, str) and part.startswith(("function-", "list[")))]
+        loc = loc[skip:]
+        if fault["type"] == "missing" and tuple(loc) in meant:
+            continue
+        for message in fault["msg"].removeprefix("Value error, ").split("\n"):
+            place = loc
+            key, colon, rest = message.partition(": ")
+            if fault["type"] == "value_error" and colon and " " not in key:
+                place, message = [*loc, *(int(p) if p.isdigit() else p for p in key.split("."))], rest
+            elif fault["type"] == "extra_forbidden":
+                known = _keys_at([*["conversations"] * skip, *loc], model)
+                close = get_close_matches(str(loc[-1]), known, 1)
+                meant |= {(*loc[:-1], name) for name in close}
+                message = "no such key" + (f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}")
+            else:
+                message = problem_of(fault, short(fault["input"]))
+            yield RowError(file, _line_of(node, place), ".".join(map(str, place)) or "file", message)
 
 
 def _keys_at(place: Sequence[object], model: type[BaseModel]) -> list[str]:

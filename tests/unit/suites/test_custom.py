@@ -643,6 +643,57 @@ def test_validate_reports_the_faults_of_cases(tmp_path):
     ]
 
 
+def test_validate_reports_all_faults_of_a_file(tmp_path):
+    (tmp_path / "a.memfail.yaml").write_text(
+        """\
+conversations: [a, {date: soon, messages: [user: b]}]
+questoin: Which?
+expected: [{fact: a}]
+---
+[]
+---
+id: x
+conversations: [a, b]
+question: Which?
+expected: [{fact: a}, {fact: b, conversation: 4}]
+---
+id: y
+conversations: [a]
+question: Which?
+expected: []
+answer: b
+haystack: lung_hop
+---
+id: z
+conversations: [a]
+question: Which?
+expected: []
+answer: b
+haystack: nowhere
+""",
+        encoding="utf-8",
+    )
+    assert [(finding.line, finding.place) for finding in validate(tmp_path)] == [
+        (1, "conversations.1.date"),
+        (2, "questoin"),
+        (5, "file"),
+        (7, "answer"),
+        (10, "expected.0.conversation"),
+        (10, "expected.1.conversation"),
+        (17, "haystack"),
+        (24, "haystack"),
+    ]
+
+
+def test_validate_counts_the_faults_after_the_first_twenty_of_a_file(tmp_path):
+    (tmp_path / "a.memfail.yaml").write_text("---\n".join(["- 1\n"] * 25), encoding="utf-8")
+    (tmp_path / "b.memfail.yaml").write_text(CASE.replace("answer", "anwser"), encoding="utf-8")
+    *first, more, other = map(str, validate(tmp_path))
+    assert len(first) == 20
+    assert more == f"{tmp_path / 'a.memfail.yaml'}:41: error: file: has 5 more faults"
+    assert "anwser" in other
+
+
 def test_the_name_of_the_user_reaches_the_claim(tmp_path):
     (named,) = read(tmp_path, CASE.replace("k: 3", "user: Ulla Brandt\nk: 3")).evidence.values()
     assert named.claim.user == "Ulla Brandt"
