@@ -169,15 +169,17 @@ def load_tasks(request: TaskRequest) -> tuple[Task, ...]:
 def _match(request: TaskRequest, names: Sequence[str]) -> list[str]:
     try:
         return match_tasks(request.patterns, names)
-    except UnknownNameError:
+    except UnknownNameError as error:
         chosen = {one.name for one in request.suites}
+        others = {name: task_names([built_in_suite(name)]) for name in BUILT_IN if name not in chosen}
         for pattern in request.patterns:
             if any(fnmatchcase(name, pattern) for name in names):
                 continue
-            for suite in (name for name in BUILT_IN if name not in chosen):
-                if any(fnmatchcase(name, pattern) for name in task_names([built_in_suite(suite)])):
+            for suite, tasks in others.items():
+                if any(fnmatchcase(name, pattern) for name in tasks):
                     raise UsageError(f"{pattern!r} is of the suite {suite}: {OPTION}={suite}") from None
-        raise
+        close = get_close_matches(error.got, [name for tasks in others.values() for name in tasks], 1)
+        raise UnknownNameError("task", error.got, (*names, *close)) from None
 
 
 def _chosen_parts(task: Task, wanted: Sequence[str]) -> Task:

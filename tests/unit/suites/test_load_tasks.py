@@ -59,7 +59,14 @@ def test_a_task_named_twice_is_loaded_once(rows):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "guess"), [("longhop", "long_hop"), ("persona_retreival", "persona_retrieval"), ("mined", "mine")]
+    ("pattern", "guess"),
+    [
+        ("longhop", "long_hop"),
+        ("persona_retreival", "persona_retrieval"),
+        ("mined", "mine"),
+        ("isolatio", "isolation"),  # of suites that are not chosen
+        ("mab_forgeting", "mab_forgetting"),
+    ],
 )
 def test_an_unknown_name_gets_a_guess(rows, pattern, guess):
     with pytest.raises(UnknownNameError, match=f"unknown task '{pattern}'.*did you mean '{guess}'") as caught:
