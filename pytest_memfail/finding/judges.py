@@ -186,7 +186,10 @@ class NamedJudge:
         from pytest_memfail.judges import NliModel
 
         self.check_options()
-        return NliModel(self.name.removeprefix(NLI), self.options.get("entailment"), f"{self.option}-option")
+        try:
+            return NliModel(self.name.removeprefix(NLI), self.options.get("entailment"), f"{self.option}-option")
+        except UsageError as error:
+            raise UsageError(f"{self.option}: {error}") from None
 
     def offline(self, protocol: Any, kinds: Kinds | None = None) -> OfflineJudge:
         """Return the offline judge with the user's options.

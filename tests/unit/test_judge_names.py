@@ -141,6 +141,11 @@ def test_a_local_classifier_without_its_packages_names_the_extra(tmp_path, monke
         named(f"nli:{tmp_path}").model()
 
 
+def test_an_error_of_a_local_classifier_names_its_option():
+    with pytest.raises(UsageError, match=r"^--memfail-judge: nli:/nowhere: no such folder"):
+        named("nli:/nowhere").model()
+
+
 def test_the_form_of_the_replies_identifies_the_judge():
     assert named("some-model", options={"form": "yesno"}).weights == "yesno"
     assert named("offline+some-model", options={"form": "yesno"}).weights == f"yesno+{named('offline').weights}"
