@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from datetime import datetime
@@ -153,6 +154,8 @@ class Retries:
             if any(folder.iterdir()):
                 self.drop()
                 self._folder = folder
+                # a run that is broken off drops no snapshots
+                weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         except MemorySystemError as error:
             if isinstance(error, TimedOutError):
                 raise
