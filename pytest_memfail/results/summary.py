@@ -85,7 +85,7 @@ class Tally:
     cut_questions: int = 0
     """Questions for which more than k entries were returned."""
     compared: int = 0
-    """Questions whose memory stages were decided both here and for the reference."""
+    """Tested questions that were decided for the reference too."""
     beyond: int = 0
     """Of these, lost here and held by the reference."""
     better: int = 0
@@ -541,11 +541,9 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         duplicate_share=_duplicate_share(questions),
         cut_entries=sum(q.cut for q in questions),
         cut_questions=sum(q.cut > 0 for q in questions),
-        compared=sum(
-            q.reference_held is not None and q.memory_held is not None and not q.is_estimated for q in questions
-        ),
-        beyond=sum(q.beyond_verbatim for q in questions),
-        better=sum(q.better_than_verbatim for q in questions),
+        compared=sum(q.reference_held is not None and q.counts_as_held is not None for q in questions),
+        beyond=sum(q.beyond_verbatim for q in direct),
+        better=sum(q.better_than_verbatim for q in direct),
         facts={stratum: facts[stratum] for stratum in sorted(facts)},
         repeated=sum(len(q.repeats) > 1 for q in questions),
         unsteady=sum(len(set(q.repeats)) > 1 for q in questions),

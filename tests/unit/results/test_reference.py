@@ -44,6 +44,13 @@ def test_only_questions_that_both_judged_are_compared(questions: tuple[QuestionR
     assert (total.compared, total.beyond, total.better) == (4, 1, 1)
 
 
+def test_questions_that_memory_held_leaves_out_are_not_compared(questions: tuple[QuestionRecord, ...]) -> None:
+    misleading = tuple(replace(q, id=f"{q.id}-2", question=f"{q.id}-2", must_not_use=True) for q in questions)
+    total = summarize((*questions, *misleading), ()).total
+    assert (total.n, total.tested) == (12, 5)
+    assert (total.compared, total.beyond, total.better) == (4, 1, 1)
+
+
 def test_the_ceiling_is_what_the_reference_loses_no_later() -> None:
     """A store that garbles what a verbatim store keeps is at fault, even if the search of both would miss it."""
     reference = Reference(system="bm25", judge="offline", outcomes=THERE)
