@@ -229,6 +229,8 @@ class CustomCase(BaseModel):
             yield "answer: got nothing, expected the right answer"
         if self.other_user and not self.must_not_hold:
             yield "other_user: got conversations without must_not_hold, expected what the user's memory must lack"
+        if self.must_not_hold and self.conversations[0].forget is not None:
+            yield "conversations.0.forget: got a request to forget what was never said, expected a conversation before it"
         for key, i, fact in self.placed:
             if fact.conversation is None and key == "expected" and self.only_told is None:
                 yield f"expected.{i}.conversation: got nothing, expected 1 to {n} (the conversation that states it)"
@@ -549,8 +551,9 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         stages=STAGES if case.answer else MEMORY_STAGES,
     )
     steps: list[Step] = [*map(Ingest, conversations)]
-    if 0 < (at := _before(case)) < len(steps):  # a memory that never held it has forgotten nothing
-        steps.insert(at, Probe(()))
+    for at in sorted({_before(case, fact) for fact in case.must_not_hold}, reverse=True):
+        if 0 < at < len(conversations):  # a memory that never held it has forgotten nothing
+            steps.insert(at, Probe(()))
     return StorePlan(case_id, (*steps, Probe((question,))), beside=beside), facts
 
 
@@ -575,11 +578,11 @@ def _unwanted(case: CustomCase, fact: UnwantedFact, fact_id: str, told: Sequence
     )
 
 
-def _before(case: CustomCase) -> int:
+def _before(case: CustomCase, fact: UnwantedFact) -> int:
     """Return after how many conversations memory should hold what it must forget."""
+    said = fact.conversation or 0
     forgets = [at for at, one in enumerate(case.conversations) if one.forget is not None]
-    said = [fact.conversation for fact in case.must_not_hold if fact.conversation]
-    return forgets[0] if forgets and case.must_not_hold else max(said, default=0)
+    return next((at for at in forgets if at >= said - 1), said)
 
 
 def _source(home: Conversation, expected: ExpectedFact) -> str:

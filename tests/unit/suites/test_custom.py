@@ -313,6 +313,21 @@ def test_what_was_to_be_forgotten_is_looked_for_before(tmp_path, more, probes):
     assert fact.conversation_id == (store.beside or store.read_conversations())[0].id
 
 
+def test_each_fact_is_looked_for_after_it_was_said(tmp_path):
+    text = FORGET.replace(
+        "  - We moved to Lisbon.", "  - I keep bees.\n  - forget: I keep bees.\n  - I keep a dog.\n  - Hi."
+    )
+    facts = "[penicillin, {fact: He keeps bees., conversation: 3}, {fact: He keeps a dog., conversation: 5}]"
+    (store,) = read(tmp_path, text.replace("[penicillin]", facts)).stores
+    said = [step.conversation.text if isinstance(step, Ingest) else None for step in store.steps]
+    assert [said[at - 1] for at, text in enumerate(said) if text is None] == [
+        "I'm allergic to penicillin.",
+        "I keep bees.",
+        "I keep a dog.",
+        "Hi.",
+    ]
+
+
 def test_in_a_haystack_it_is_looked_for_at_the_same_place(tmp_path):
     chats = tmp_path / "chats"
     chats.mkdir()
@@ -346,6 +361,12 @@ def test_in_a_haystack_it_is_looked_for_at_the_same_place(tmp_path):
             "got forget besides, expected",
         ),
         ("forget: I'm allergic to penicillin.", "", "conversations.1.messages", "got nothing, expected a value"),
+        (
+            "- I'm allergic",
+            "- forget: They met.\n  - I'm allergic",
+            "conversations.0.forget",
+            "what was never said, expected a conversation before it",
+        ),
     ],
 )
 def test_faults_of_what_must_not_be_held(tmp_path, old, new, field, said):
