@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.cli.arguments import PROTOCOL, TASKS, Arguments
-from pytest_memfail.cli.judging import INTERRUPTED, OPTION, add_model_options, close_client, open_judge, progress
+from pytest_memfail.cli.judging import (
+    INTERRUPTED,
+    JUDGE_OPTIONS,
+    OPTION,
+    add_model_options,
+    close_client,
+    open_judge,
+    progress,
+)
 from pytest_memfail.cli.records import folders
 from pytest_memfail.core import UnknownNameError, UsageError, counted
 from pytest_memfail.options import read_pairs
@@ -48,11 +56,7 @@ def add(argument: Arguments) -> None:
     said = "use only N cases (with --suite also N replies), the same in every run"
     argument("--limit N", said, int)
     add_model_options(argument, "cases")
-    argument(
-        "--judge-option KEY=VALUE",
-        "encoder=on, weights=PATH (offline), form=yesno (a model), or entailment=LABEL (nli:MODEL)",
-        many=True,
-    )
+    argument(f"{OPTION}-option KEY=VALUE", JUDGE_OPTIONS, many=True)
     argument("--data-report", "show the balance of the cases instead")
     argument("--explain CASE", "show only this case, with its most decisive features (offline judge)")
     said = "fit a correction of the offline judge to the labels in the files (at least 50) instead"

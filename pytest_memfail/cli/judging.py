@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
 
 OPTION: Final = "--judge"
+JUDGE_OPTIONS: Final = "encoder=on, weights=PATH (offline), form=yesno (a model), or entailment=LABEL (nli:MODEL)"
 INTERRUPTED: Final = 130
 """The exit code that shells give to a command ended by Ctrl-C."""
 

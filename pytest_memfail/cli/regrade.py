@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
-from pytest_memfail.cli.judging import OPTION, add_model_options, close_client, open_judge, progress
+from pytest_memfail.cli.judging import JUDGE_OPTIONS, OPTION, add_model_options, close_client, open_judge, progress
 from pytest_memfail.cli.records import folders, load, recorded_questions, suite_options
 from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
+from pytest_memfail.options import read_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_memfail.core import QuestionRecord, Suite
+    from pytest_memfail.finding import NamedJudge
     from pytest_memfail.llm import ModelClient
     from pytest_memfail.records import Record
     from pytest_memfail.results import Loaded
@@ -32,6 +34,7 @@ def add(argument: Arguments) -> None:
     argument(
         f"{OPTION} NAME", "offline, a model name, offline+MODEL, an entry point or module:attribute", required=True
     )
+    argument(f"{OPTION}-option KEY=VALUE", JUDGE_OPTIONS, many=True)
     argument("-o --output OUT", "where to write the new record", Path, required=True)
     argument.suite_options()
     argument.data()
@@ -41,7 +44,7 @@ def add(argument: Arguments) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the new record; print its summary and the number of changed verdicts."""
-    from pytest_memfail.finding import suites_of
+    from pytest_memfail.finding import NamedJudge, suites_of
     from pytest_memfail.records import check_writable, write_record
     from pytest_memfail.regrade import regrade
     from pytest_memfail.report import summary
@@ -63,7 +66,8 @@ def run(options: argparse.Namespace) -> int:
             "facts are judged"
         )
     cases = recorded_questions(record, folders(options), options.cases)
-    judge, client = open_judge(options, header.protocol, suites=suites)
+    given = read_pairs(options.judge_option, f"{OPTION}-option")
+    judge, client = open_judge(options, header.protocol, given, suites)
     judged = regrade(
         cases,
         judge,
@@ -72,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         close=None if client is None else client.close,
     )
     new = {question.id: question for question in judged}
-    write_record(options.output, _regraded(record, new, options.judge, client, suites))
+    write_record(options.output, _regraded(record, new, NamedJudge(options.judge, OPTION, given), client, suites))
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
     changed = sum(case.asked.verdict != new[case.asked.id].verdict for case in cases)
     skipped = len(record.questions) - len(cases)
@@ -87,11 +91,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _regraded(
-    record: Loaded, new: dict[str, QuestionRecord], judge: str, client: ModelClient | None, suites: Sequence[Suite]
+    record: Loaded,
+    new: dict[str, QuestionRecord],
+    judge: NamedJudge,
+    client: ModelClient | None,
+    suites: Sequence[Suite],
 ) -> list[Record]:
     from pytest_memfail._version import __version__
     from pytest_memfail.clues import find_clues
-    from pytest_memfail.finding import NamedJudge
     from pytest_memfail.options import recorded_judge
     from pytest_memfail.records import Footer
     from pytest_memfail.results import suite_records, with_reference
@@ -101,9 +108,9 @@ def _regraded(
         old,
         memfail=__version__,
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        judge=recorded_judge(judge),
-        judge_options={},
-        judge_weights=NamedJudge(judge, OPTION).weights,
+        judge=recorded_judge(judge.name),
+        judge_options={name: Path(value).name for name, value in judge.options.items()},
+        judge_weights=judge.weights,
         extra={**old.extra, "regraded": {name: old.value(name) for name in ("judge", "memfail", "started")}},
     )
     questions = [new.get(question.id, question) for question in record.questions]

@@ -105,6 +105,22 @@ def test_a_model(run, tmp_path, capsys, monkeypatch):
     assert all(row["calls"] > 0 for row in spent)
 
 
+def test_an_option_of_the_judge(run, tmp_path, capsys, monkeypatch):
+    from pytest_memfail.testing import LocalEndpoint
+
+    out = tmp_path / "yes.jsonl"
+    monkeypatch.chdir(tmp_path)
+    with LocalEndpoint(lambda _: "Yes") as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        given = ["regrade", str(run), "-o", str(out), "--judge"]
+        assert main([*given, "checker", "--judge-option", "form=yesno"]) == 0
+    header = load_record(out).header
+    assert (header.judge, header.judge_options, header.judge_weights) == ("checker", {"form": "yesno"}, "yesno")
+    assert main([*given, "offline", "--judge-option", "form=yesno"]) == 4
+    assert "--judge-option: got form, expected weights=PATH" in capsys.readouterr().err
+
+
 def test_a_judge_that_fails_makes_errors(run, tmp_path, judges, capsys):
     out = tmp_path / "broken.jsonl"
     assert main(["regrade", str(run), "--judge", "my_judges:Broken", "-o", str(out)]) == 1
