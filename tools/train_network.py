@@ -1,6 +1,6 @@
 """Train the network of the judge with the encoder, which `tools/train_judge.py --encoder` does; needs torch and onnx.
 
-A token's vectors are projected, set beside those of its counterparts, and read in context by one layer of attention;
+A token's vectors are projected, set beside those of its counterparts, and read in context by two layers of attention;
 what all tokens say together gives three outcomes: kept, damaged, absent.
 """
 
@@ -78,7 +78,7 @@ class Recorder(Aligner):
 
 
 class Attention(nn.Module):
-    """One layer in which the tokens read one another."""
+    """A layer in which the tokens read one another."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,8 +106,9 @@ class Net(nn.Module):
         self.low, self.high = (nn.Linear(VECTOR, PROJECTED, bias=False) for _ in range(2))
         self.kind = nn.Embedding(3, WIDTH)
         self.token = nn.Linear(10 * PROJECTED + MARKED + 4, WIDTH)
-        self.norm, self.layer, self.drop = nn.LayerNorm(WIDTH), Attention(), nn.Dropout(DROPPED)
+        self.norm, self.first, self.drop = nn.LayerNorm(WIDTH), Attention(), nn.Dropout(DROPPED)
         self.outcome = nn.Sequential(nn.Linear(6 * WIDTH, WIDTH), nn.GELU(), nn.Dropout(DROPPED), nn.Linear(WIDTH, 3))
+        self.second = Attention()
 
     def forward(self, low: Any, high: Any, marks: Any, kinds: Any, used: Any) -> Any:
         """Return the logits.
@@ -125,7 +126,7 @@ class Net(nn.Module):
             parts += [own, *(part for other in others for part in ((own - other).abs(), own * other))]
             similar += [(vectors[:, :, 0] * vectors[:, :, at]).sum(-1, keepdim=True) for at in (1, 2)]
         tokens = self.token(self.drop(torch.cat([*parts, marks, *similar], -1)))
-        tokens = self.layer(self.norm(tokens + self.kind(kinds)), used)
+        tokens = self.second(self.first(self.norm(tokens + self.kind(kinds)), used), used)
         pooled = []
         for kind in range(3):
             some = (used & (kinds == kind))[..., None]

@@ -40,18 +40,17 @@ def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) 
     yield ""
     yield (
         f"* **Data**: {header['train_facts']:,} labelled facts on {header['train_rows']:,} rows of "
-        "`datasets/calibration/train.jsonl`"
+        "`datasets/calibration/train.jsonl`" + " and, at a lower weight, `more/train.jsonl`" * with_encoder
     )
-    planted_on = "these rows and those of `more/`" if with_encoder else "the same rows"
-    yield f"  (digest of the data: `{header['data'][:16]}`), and at a lower weight planted faults on {planted_on}"
+    yield f"  (digest of the data: `{header['data'][:16]}`), and at a lower weight planted faults on the same rows"
     yield f"  and {header['near_pairs']:,} pairs of near copies, one of which keeps the fact (`more/near.jsonl`)."
     yield "* **Model**: boosted trees and a logistic regression, averaged, for two questions: do the memories keep the claim,"
     yield "  and if not, is anything of it there? Calibrated on folds that were not fitted on."
     if with_encoder:
         yield "* **Encoder**: all-MiniLM-L6-v2, not trained further, as 8-bit numbers."
         yield (
-            f"* **Network** that reads its vectors: trained on {header['network_facts']:,} labelled facts, with those of `more/`, and "
-            f"{header['network_pairs']:,} contrast pairs."
+            f"* **Network** that reads its vectors: trained on the same facts and {header['network_pairs']:,} contrast pairs, "
+            "near copies among them."
         )
         yield "  The trees are fitted to what networks say that were not trained on the row"
         yield f"  (digest of the files of encoder and network: `{header['encoder']}`)."

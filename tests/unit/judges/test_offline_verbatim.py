@@ -22,7 +22,7 @@ LEAST = {
     ("deleted", "published", "coexisting_facts"): 0.85,
     ("deleted", "published", "long_hop"): 0.6,
     ("deleted", "published", "persona_retrieval"): 0.6,
-    ("deleted", "shipped", "long_hop"): 0.77,
+    ("deleted", "shipped", "long_hop"): 0.8,
     ("deleted", "shipped", "persona_retrieval"): 0.7,
     ("shown", "published", "conditional_facts_easy"): 0.95,
     ("hidden", "published", "coexisting_facts"): 0.95,
