@@ -5,10 +5,10 @@
     python tools/train_judge.py --encoder  # the same for the judge with the encoder, whose card is another
 
 Needs scikit-learn (`pip install -e '.[train]'`), and with --encoder the extra `encoder`, torch and onnx: it first trains
-the network that reads the encoder's vectors, on the cases and all pairs of `more/` too. Of these the trees are fitted on
-the near copies, and with --encoder on the cases at a lower weight, and on planted faults of their rows. Without it they
-did no better on the cases, and on the contrast pairs they did worse, because they learn how their authors write. The same
-data and versions give the same weights.
+the network that reads the encoder's vectors, on the cases and all pairs of `more/` too. The trees of both judges are also
+fitted on the near copies of `more/`; those of the judge with the encoder on its cases, at a lower weight, and on planted
+faults of their rows. The trees of the judge without did no better with these cases. With the contrast pairs trees do
+worse, because they learn how the authors write. The same data and versions give the same weights.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
     argument("record RECORD", RECORD_HELP, Path)
     argument(
-        f"{OPTION} NAME", "offline, a model name, offline+MODEL, an entry point or module:attribute", required=True
+        f"{OPTION} NAME",
+        "offline, a model name, offline+MODEL, nli:FOLDER_OR_MODEL, an entry point or module:attribute",
+        required=True,
     )
     argument(f"{OPTION}-option KEY=VALUE", JUDGE_OPTIONS, many=True)
     argument("-o --output OUT", "where to write the new record", Path, required=True)

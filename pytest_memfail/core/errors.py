@@ -105,9 +105,20 @@ def problem_of(fault: Mapping[str, Any], got: str | None = None) -> str:
     if fault["type"] == "extra_forbidden":
         return "no such field"
     said = re.sub("^Value error, |^Input should (be )?", "", fault["msg"])
+    if fault["type"] == "json_invalid" or (fault["type"] == "value_error" and "got " in said):
+        return f"{said[:1].lower()}{said[1:]}"
+    said = re.sub(", (unable to|input is|got a number) .*$", "", said)
     said = re.sub(r"^a valid dictionary( or .*)?$", "a mapping", said)
+    said = re.sub(r"^(\w+) should match pattern ", lambda m: f"a {m[1].lower()} that matches ", said)
     said = re.sub(r"^(\w+) should have (.+?)( after validation.*)?$", lambda m: f"a {m[1].lower()} with {m[2]}", said)
-    return f"got {one_line(repr(fault['input']), 60) if got is None else got}, expected: {said[:1].lower()}{said[1:]}"
+    return f"got {_shown(fault['input']) if got is None else got}, expected: {said[:1].lower()}{said[1:]}"
+
+
+def _shown(value: object) -> str:
+    try:
+        return one_line(repr(value), 60)
+    except RecursionError:
+        return f"a {type(value).__name__} nested too deeply"
 
 
 def one_line(text: object, limit: int = 300) -> str:

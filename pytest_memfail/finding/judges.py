@@ -216,7 +216,7 @@ class NamedJudge:
             if (path := self.options.get("weights")) is not None:
                 offline += f"+{fingerprint(Path(path).read_bytes())}"
         except OSError as error:
-            raise UsageError(f"weights={path}: cannot be read ({os_reason(error)})") from None
+            raise UsageError(f"{self.option}-option: weights={path}: cannot be read ({os_reason(error)})") from None
         first = self.nli_model().digest if self.name.startswith(NLI) else form
         return offline if first is None else f"{first}+{offline}"
 

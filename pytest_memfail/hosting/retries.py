@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 import time
@@ -88,7 +89,7 @@ class Retries:
     def drop(self) -> None:
         """Remove the snapshot: the system was flushed, restored or closed, or has a newer snapshot."""
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._at_end()
         self._folder = None
         self._since.clear()
 
@@ -154,8 +155,8 @@ class Retries:
             if any(folder.iterdir()):
                 self.drop()
                 self._folder = folder
-                # a run that is broken off drops no snapshots
-                weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                # an interrupted run never calls drop()
+                self._at_end = weakref.finalize(self, _remove, folder, os.getpid())
         except MemorySystemError as error:
             if isinstance(error, TimedOutError):
                 raise
@@ -164,6 +165,12 @@ class Retries:
             self._cost, self._seconds = time.perf_counter() - began, 0.0
             if folder != self._folder:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Remove the folder, but not at the end of a process that an adapter forked."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_final(error: MemorySystemError) -> bool:

@@ -85,7 +85,7 @@ def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
             problem = _lacks(line)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        problem = f"{'.'.join(map(str, first['loc']))}: {problem_of(first)}"
+        problem = ": ".join(filter(None, (".".join(map(str, first["loc"])), problem_of(first))))
     if problem:
         name = line.get("type", "verdict")
         raise UsageError(f"{where}: {one_line(f'{name}: {problem}')}; {advice}")

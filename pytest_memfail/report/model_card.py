@@ -42,8 +42,8 @@ def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) 
         f"* **Data**: {header['train_facts']:,} labelled facts on {header['train_rows']:,} rows of "
         "`datasets/calibration/train.jsonl`" + " and, at a lower weight, `more/train.jsonl`" * with_encoder
     )
-    yield f"  (digest of the data: `{header['data'][:16]}`), and at a lower weight planted faults on the same rows"
-    yield f"  and {header['near_pairs']:,} pairs of near copies, one of which keeps the fact (`more/near.jsonl`)."
+    yield f"  (digest of the data: `{header['data'][:16]}`). Planted faults on the same rows and {header['near_pairs']:,} pairs of"
+    yield "  near copies, one of which keeps the fact (`more/near.jsonl`), count less."
     yield "* **Model**: boosted trees and a logistic regression, averaged, for two questions: do the memories keep the claim,"
     yield "  and if not, is anything of it there? Calibrated on folds that were not fitted on."
     if with_encoder:

@@ -83,7 +83,7 @@ class TaskModel(_Model):
     facts: dict[str, dict[str, int]]
     """expected facts by stratum and state; `held` is a fact that passed every memory stage"""
     compared: int = Field(ge=0)
-    """questions that memory_held counts, and that were decided for the reference too"""
+    """questions counted in memory_held that also have a verdict for the reference"""
     beyond_verbatim: int = Field(ge=0, validation_alias="beyond")
     """of the compared: lost here and held by the reference"""
     better: int = Field(ge=0)

@@ -178,8 +178,11 @@ def _match(request: TaskRequest, names: Sequence[str]) -> list[str]:
             for suite, tasks in others.items():
                 if any(fnmatchcase(name, pattern) for name in tasks):
                     raise UsageError(f"{pattern!r} is of the suite {suite}: {OPTION}={suite}") from None
-        close = get_close_matches(error.got, [name for tasks in others.values() for name in tasks], 1)
-        raise UnknownNameError("task", error.got, (*names, *close)) from None
+        for suite, tasks in others.items() if not get_close_matches(error.got, names, 1) else ():
+            if close := get_close_matches(error.got, tasks, 1):
+                hint = f"did you mean {close[0]!r} of the suite {suite}?"
+                raise UnknownNameError("task", error.got, names, hint) from None
+        raise
 
 
 def _chosen_parts(task: Task, wanted: Sequence[str]) -> Task:

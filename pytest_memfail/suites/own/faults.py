@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import Folders, RowError, SuiteFault, counted
+from pytest_memfail.core import Folders, RowError, SuiteFault
 from pytest_memfail.suites.own.files import case_faults, misplaced, read_custom
 from pytest_memfail.suites.own.finding import find_custom
 from pytest_memfail.suites.own.haystacks import HaystackFinder
@@ -28,8 +28,8 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
         found = {(error.file, error.line, error.field): error for error in case_faults(path, haystacks)}
         errors |= dict(list(found.items())[:MOST_FAULTS])
         if more := list(found.values())[MOST_FAULTS:]:
-            left = counted(len(more), "more fault")
-            errors[str(path), more[0].line, "file"] = RowError(str(path), more[0].line, "file", f"has {left}")
+            problem = f"got {len(found)} faults, of which {MOST_FAULTS} are listed; correct these and run it again"
+            errors[str(path), more[0].line, "file"] = RowError(str(path), more[0].line, "file", problem)
         if not found:
             sound.append(path)
             warnings += misplaced(path)

@@ -229,13 +229,16 @@ class CustomCase(BaseModel):
             yield "answer: got nothing, expected the right answer"
         if self.other_user and not self.must_not_hold:
             yield "other_user: got conversations without must_not_hold, expected what the user's memory must lack"
-        if self.must_not_hold and self.conversations[0].forget is not None:
+        forgets = [at for at, one in enumerate(self.conversations) if one.forget is not None]
+        if forgets == [0] and not self.other_user and any(fact.conversation is None for fact in self.must_not_hold):
             yield "conversations.0.forget: got a request to forget what was never said, expected a conversation before it"
         for key, i, fact in self.placed:
             if fact.conversation is None and key == "expected" and self.only_told is None:
                 yield f"expected.{i}.conversation: got nothing, expected 1 to {n} (the conversation that states it)"
             if (fact.conversation or 1) > n:
                 yield f"{key}.{i}.conversation: got {fact.conversation}, expected 1 to {n}"
+            elif fact.conversation and fact.conversation - 1 in forgets:
+                yield f"{key}.{i}.conversation: got {fact.conversation}, a request to forget, expected one that states it"
 
     @property
     def placed(self) -> Iterator[tuple[str, int, ExpectedFact | UnwantedFact]]:
@@ -551,7 +554,7 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         stages=STAGES if case.answer else MEMORY_STAGES,
     )
     steps: list[Step] = [*map(Ingest, conversations)]
-    for at in sorted({_before(case, fact) for fact in case.must_not_hold}, reverse=True):
+    for at in sorted({at for fact in case.must_not_hold for at in _before(case, fact)}, reverse=True):
         if 0 < at < len(conversations):  # a memory that never held it has forgotten nothing
             steps.insert(at, Probe(()))
     return StorePlan(case_id, (*steps, Probe((question,))), beside=beside), facts
@@ -578,11 +581,12 @@ def _unwanted(case: CustomCase, fact: UnwantedFact, fact_id: str, told: Sequence
     )
 
 
-def _before(case: CustomCase, fact: UnwantedFact) -> int:
-    """Return after how many conversations memory should hold what it must forget."""
-    said = fact.conversation or 0
+def _before(case: CustomCase, fact: UnwantedFact) -> list[int]:
+    """Return after how many conversations memory may hold what it must forget: before each request, if no place is known."""
     forgets = [at for at, one in enumerate(case.conversations) if one.forget is not None]
-    return next((at for at in forgets if at >= said - 1), said)
+    if fact.conversation is None:
+        return forgets
+    return [next((at for at in forgets if at >= fact.conversation), fact.conversation)]
 
 
 def _source(home: Conversation, expected: ExpectedFact) -> str:

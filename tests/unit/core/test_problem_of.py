@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_memfail.core import problem_of
+
+
+def _refused(word: str) -> str:
+    raise ValueError("got one, expected two" if word == "y" else "a word of two")
 
 
 class Inner(BaseModel):
@@ -21,6 +25,8 @@ class Row(BaseModel):
     b: Annotated[int, Field(ge=1)] = 1
     c: Annotated[list[str], Field(min_length=1)] = ["x"]
     d: Inner = Inner(name="x")
+    f: Annotated[str, Field(pattern="^a+$")] = "a"
+    g: Annotated[str, AfterValidator(_refused)] = "a"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +40,11 @@ class Row(BaseModel):
         ({"d": "x"}, "got 'x', expected: a mapping"),
         ({"d": {}}, "got nothing, expected a value"),
         ({"e": 1}, "no such field"),
+        ({"b": "x"}, "got 'x', expected: a valid integer"),
+        ({"b": 1.5}, "got 1.5, expected: a valid integer"),
+        ({"f": "b"}, "got 'b', expected: a string that matches '^a+$'"),
+        ({"g": "x"}, "got 'x', expected: a word of two"),
+        ({"g": "y"}, "got one, expected two"),
     ],
 )
 def test_it_says_what_was_got_and_expected(given: dict[str, Any], said: str) -> None:
@@ -42,9 +53,21 @@ def test_it_says_what_was_got_and_expected(given: dict[str, Any], said: str) -> 
     assert problem_of(caught.value.errors()[0]) == said
 
 
-def test_the_value_is_cut_to_one_line() -> None:
+def test_the_value_is_cut() -> None:
     with pytest.raises(ValidationError) as caught:
-        Row.model_validate({"b": "x\n" * 999})
-    said = problem_of(caught.value.errors()[0])
-    assert "\n" not in said
-    assert len(said) < 150
+        Row.model_validate({"b": "x" * 999})
+    assert len(problem_of(caught.value.errors()[0])) < 150
+
+
+def test_what_is_no_json_is_said_as_it_is() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Row.model_validate_json("{")
+    assert problem_of(caught.value.errors()[0]).startswith("invalid JSON: EOF")
+
+
+def test_a_value_may_be_nested_too_deeply_to_be_shown() -> None:
+    value: Any = 1
+    for _ in range(100_000):
+        value = [value]
+    fault = {"type": "string_type", "msg": "Input should be a valid string", "input": value}
+    assert problem_of(fault) == "got a list nested too deeply, expected: a valid string"

@@ -313,11 +313,12 @@ def test_what_was_to_be_forgotten_is_looked_for_before(tmp_path, more, probes):
     assert fact.conversation_id == (store.beside or store.read_conversations())[0].id
 
 
-def test_each_fact_is_looked_for_after_it_was_said(tmp_path):
+@pytest.mark.parametrize("bees", ["bees", "{fact: He keeps bees., conversation: 3}"])
+def test_each_fact_is_looked_for_after_it_was_said(tmp_path, bees):
     text = FORGET.replace(
         "  - We moved to Lisbon.", "  - I keep bees.\n  - forget: I keep bees.\n  - I keep a dog.\n  - Hi."
     )
-    facts = "[penicillin, {fact: He keeps bees., conversation: 3}, {fact: He keeps a dog., conversation: 5}]"
+    facts = f"[penicillin, {bees}, {{fact: He keeps a dog., conversation: 5}}]"
     (store,) = read(tmp_path, text.replace("[penicillin]", facts)).stores
     said = [step.conversation.text if isinstance(step, Ingest) else None for step in store.steps]
     assert [said[at - 1] for at, text in enumerate(said) if text is None] == [
@@ -362,10 +363,16 @@ def test_in_a_haystack_it_is_looked_for_at_the_same_place(tmp_path):
         ),
         ("forget: I'm allergic to penicillin.", "", "conversations.1.messages", "got nothing, expected a value"),
         (
-            "- I'm allergic",
-            "- forget: They met.\n  - I'm allergic",
+            "- I'm allergic to penicillin.\n  - {date: 2026-03-02, forget",
+            "- {forget",
             "conversations.0.forget",
             "what was never said, expected a conversation before it",
+        ),
+        (
+            "[penicillin]",
+            "[{fact: x, conversation: 2}]",
+            "must_not_hold.0.conversation",
+            "got 2, a request to forget, expected one that states it",
         ),
     ],
 )
@@ -711,7 +718,8 @@ def test_validate_counts_the_faults_after_the_first_twenty_of_a_file(tmp_path):
     (tmp_path / "b.memfail.yaml").write_text(CASE.replace("answer", "anwser"), encoding="utf-8")
     *first, more, other = map(str, validate(tmp_path))
     assert len(first) == 20
-    assert more == f"{tmp_path / 'a.memfail.yaml'}:41: error: file: has 5 more faults"
+    counted = "file: got 25 faults, of which 20 are listed; correct these and run it again"
+    assert more == f"{tmp_path / 'a.memfail.yaml'}:41: error: {counted}"
     assert "anwser" in other
 
 
