@@ -265,8 +265,7 @@ class Settings:
     @option(
         "KEY=VALUE",
         many=True,
-        # file names alone, as for the data; their content identifies the run by the digest of the weights
-        record=lambda options, _: {name: Path(value).name for name, value in options.items()},
+        record=lambda options, _: recorded_judge_options(options),
         rerun=True,
     )
     def judge_options(given: Given) -> dict[str, str]:
@@ -586,6 +585,14 @@ OPTIONS: Final[tuple[Option[Any], ...]] = tuple(found for found in vars(Settings
 IDENTITY: Final[Mapping[str, Identity]] = {option.field: option.identifies for option in OPTIONS if option.identifies}
 """How each field of the header identifies a run."""
 SYSTEM: Final = Settings.system.flag
+
+
+def recorded_judge_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of a judge as the record has them: of files the names alone, as of the data.
+
+    Their content identifies the run by the digest of the weights.
+    """
+    return {name: Path(value).name for name, value in options.items()}
 
 
 def recorded_judge(name: str) -> str:

@@ -101,7 +101,7 @@ def _regraded(
 ) -> list[Record]:
     from pytest_memfail._version import __version__
     from pytest_memfail.clues import find_clues
-    from pytest_memfail.options import recorded_judge
+    from pytest_memfail.options import recorded_judge, recorded_judge_options
     from pytest_memfail.records import Footer
     from pytest_memfail.results import suite_records, with_reference
 
@@ -111,7 +111,7 @@ def _regraded(
         memfail=__version__,
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         judge=recorded_judge(judge.name),
-        judge_options={name: Path(value).name for name, value in judge.options.items()},
+        judge_options=recorded_judge_options(judge.options),
         judge_weights=judge.weights,
         extra={**old.extra, "regraded": {name: old.value(name) for name in ("judge", "memfail", "started")}},
     )

@@ -41,6 +41,7 @@ from .errors import (
     counted as counted,
     one_line as one_line,
     problem_of as problem_of,
+    short as short,
 )
 from .files import (
     append_text as append_text,

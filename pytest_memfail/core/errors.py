@@ -92,8 +92,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def problem_of(fault: Mapping[str, Any], got: str | None = None) -> str:
-    """Return an error of pydantic in our words: what was got, by default its input, and what is expected.
+def problem_of(fault: Mapping[str, Any]) -> str:
+    """Return an error of pydantic in our words: what was got, and what is expected.
 
     >>> problem_of({"type": "string_type", "msg": "Input should be a valid string", "input": 3})
     'got 3, expected: a valid string'
@@ -111,14 +111,16 @@ def problem_of(fault: Mapping[str, Any], got: str | None = None) -> str:
     said = re.sub(r"^a valid dictionary( or .*)?$", "a mapping", said)
     said = re.sub(r"^(\w+) should match pattern ", lambda m: f"a {m[1].lower()} that matches ", said)
     said = re.sub(r"^(\w+) should have (.+?)( after validation.*)?$", lambda m: f"a {m[1].lower()} with {m[2]}", said)
-    return f"got {_shown(fault['input']) if got is None else got}, expected: {said[:1].lower()}{said[1:]}"
+    return f"got {short(fault['input'])}, expected: {said[:1].lower()}{said[1:]}"
 
 
-def _shown(value: object) -> str:
+def short(value: object) -> str:
+    """Return a value as an error message shows it."""
     try:
-        return one_line(repr(value), 60)
+        text = one_line(repr(value), 1000)
     except RecursionError:
         return f"a {type(value).__name__} nested too deeply"
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def one_line(text: object, limit: int = 300) -> str:

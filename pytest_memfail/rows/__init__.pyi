@@ -14,7 +14,6 @@ from .faults import (
     Text as Text,
     place_of as place_of,
     row_faults as row_faults,
-    short as short,
 )
 from .ids import (
     ROW_ID as ROW_ID,

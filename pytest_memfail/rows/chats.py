@@ -17,9 +17,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_memfail.core import RowError, one_line
+from pytest_memfail.core import RowError, one_line, short
 from pytest_memfail.rows.decoding import decoded, read_bytes, whole
-from pytest_memfail.rows.faults import short
 
 ROLES: Final = {
     **dict.fromkeys(("user", "human", "humanmessage", "humanmessagechunk"), "user"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from pytest_memfail.core import RowError, one_line, problem_of
+from pytest_memfail.core import RowError, problem_of
 from pytest_memfail.rows.decoding import HALF
 
 Text = Annotated[str, Field(min_length=1)]
@@ -29,7 +29,7 @@ def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[st
         elif fault["type"] == "string_unicode":
             message = HALF
         elif not message.startswith(("got ", "not JSON")):
-            message = problem_of(fault, short(fault["input"]))
+            message = problem_of(fault)
         yield RowError(file, line, field, message)
 
 
@@ -40,12 +40,3 @@ def place_of(path: Sequence[int | str]) -> str:
     'questions.0.answer'
     """
     return ".".join(str(part) for part in path)
-
-
-def short(value: Any) -> str:
-    """Return a value as an error message shows it."""
-    try:
-        text = one_line(repr(value), 1000)
-    except RecursionError:
-        return f"a {type(value).__name__} nested too deeply"
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pytest_memfail.core import RowError
+from pytest_memfail.core import RowError, short
 from pytest_memfail.rows.decoding import HALF, decoded, half_character, may_be_cut, read_bytes
-from pytest_memfail.rows.faults import place_of, row_faults, short
+from pytest_memfail.rows.faults import place_of, row_faults
 
 M = TypeVar("M", bound=BaseModel)
 BLOCK: Final = 1 << 20

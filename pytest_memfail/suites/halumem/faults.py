@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pytest_memfail.core import RowError, SuiteFault
-from pytest_memfail.rows import JsonRow, short
+from pytest_memfail.core import RowError, SuiteFault, short
+from pytest_memfail.rows import JsonRow
 from pytest_memfail.suites.halumem.files import User, read_users
 from pytest_memfail.suites.places import better_said
 from pytest_memfail.suites.published import as_faults

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pytest_memfail.core import MONTHS, RowError
-from pytest_memfail.rows import JsonRow, read_json_rows, short
+from pytest_memfail.core import MONTHS, RowError, short
+from pytest_memfail.rows import JsonRow, read_json_rows
 
 NAME: Final = "halumem"
 TYPES: Final = ("Persona Memory", "Event Memory", "Relationship Memory")

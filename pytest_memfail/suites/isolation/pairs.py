@@ -25,8 +25,9 @@ from pytest_memfail.core import (
     RowError,
     StorePlan,
     Task,
+    short,
 )
-from pytest_memfail.rows import ROW_ID, JsonRow, Text, digest, read_json_rows, short
+from pytest_memfail.rows import ROW_ID, JsonRow, Text, digest, read_json_rows
 from pytest_memfail.suites.kinds import UNWANTED
 from pytest_memfail.suites.sampling import by_digest
 from pytest_memfail.texts import spelled

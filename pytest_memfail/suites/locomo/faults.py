@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from pytest_memfail.core import RowError, SuiteFault, counted
-from pytest_memfail.rows import JsonRow, short
+from pytest_memfail.core import RowError, SuiteFault, counted, short
+from pytest_memfail.rows import JsonRow
 from pytest_memfail.suites.locomo.files import ADVERSARIAL, Sample, read_samples, turn_ids
 from pytest_memfail.suites.published import as_faults
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from pytest_memfail.core import MONTHS, RowError, counted
-from pytest_memfail.rows import JsonRow, read_json_rows, short
+from pytest_memfail.core import MONTHS, RowError, counted, short
+from pytest_memfail.rows import JsonRow, read_json_rows
 
 NAME: Final = "locomo"
 CATEGORIES: Final = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop", 5: "adversarial"}

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
-from pytest_memfail.core import OURS, Source
-from pytest_memfail.rows import RowStream, short
+from pytest_memfail.core import OURS, Source, short
+from pytest_memfail.rows import RowStream
 from pytest_memfail.suites.turns import read_date
 
 NAME: Final = "longmemeval"

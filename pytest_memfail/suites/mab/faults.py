@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_memfail.core import RowError, SuiteFault
-from pytest_memfail.rows import JsonRow, digest, short
+from pytest_memfail.core import RowError, SuiteFault, short
+from pytest_memfail.rows import JsonRow, digest
 from pytest_memfail.suites.mab.facts import FactList
 from pytest_memfail.suites.mab.files import FORGETTING, TITLES, Row, read_rows, titles_in
 from pytest_memfail.suites.mab.plan import SHORTEST, Origin, gold_ids

@@ -8,8 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import UsageError, json_of
-from pytest_memfail.rows import short
+from pytest_memfail.core import UsageError, json_of, short
 
 COUNTED: Final = 5
 """The number of recommendations that count: Recall@5."""

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pytest_memfail.core import RowError, SuiteFault
+from pytest_memfail.core import RowError, SuiteFault, short
 from pytest_memfail.grading import states
-from pytest_memfail.rows import JsonRow, short
+from pytest_memfail.rows import JsonRow
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Block, Episode, read_episodes
 from pytest_memfail.suites.meme.plan import CREDITED
 from pytest_memfail.suites.places import elsewhere

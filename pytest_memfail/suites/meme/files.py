@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from pytest_memfail.core import RowError, json_of
+from pytest_memfail.core import RowError, json_of, short
 from pytest_memfail.grading import marks_removal, states
-from pytest_memfail.rows import JsonRow, read_json_rows, short
+from pytest_memfail.rows import JsonRow, read_json_rows
 from pytest_memfail.texts import fold, plain_runs, sentences
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]

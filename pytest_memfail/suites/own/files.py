@@ -70,6 +70,7 @@ from pytest_memfail.core import (
     StorePlan,
     Task,
     problem_of,
+    short,
 )
 from pytest_memfail.rows import (
     HALF,
@@ -83,7 +84,6 @@ from pytest_memfail.rows import (
     place_of,
     read_chats,
     read_yaml,
-    short,
     slug,
 )
 from pytest_memfail.suites.kinds import NEVER_SAID, UNWANTED
@@ -229,15 +229,18 @@ class CustomCase(BaseModel):
             yield "answer: got nothing, expected the right answer"
         if self.other_user and not self.must_not_hold:
             yield "other_user: got conversations without must_not_hold, expected what the user's memory must lack"
-        forgets = [at for at, one in enumerate(self.conversations) if one.forget is not None]
-        if forgets == [0] and not self.other_user and any(fact.conversation is None for fact in self.must_not_hold):
+        if (
+            self.forgets == [0]
+            and not self.other_user
+            and any(fact.conversation is None for fact in self.must_not_hold)
+        ):
             yield "conversations.0.forget: got a request to forget what was never said, expected a conversation before it"
         for key, i, fact in self.placed:
             if fact.conversation is None and key == "expected" and self.only_told is None:
                 yield f"expected.{i}.conversation: got nothing, expected 1 to {n} (the conversation that states it)"
             if (fact.conversation or 1) > n:
                 yield f"{key}.{i}.conversation: got {fact.conversation}, expected 1 to {n}"
-            elif fact.conversation and fact.conversation - 1 in forgets:
+            elif fact.conversation and fact.conversation - 1 in self.forgets:
                 yield f"{key}.{i}.conversation: got {fact.conversation}, a request to forget, expected one that states it"
 
     @property
@@ -245,6 +248,11 @@ class CustomCase(BaseModel):
         """Yield the facts with their places."""
         yield from (("expected", i, fact) for i, fact in enumerate(self.expected or ()))
         yield from (("must_not_hold", i, fact) for i, fact in enumerate(self.must_not_hold))
+
+    @property
+    def forgets(self) -> list[int]:
+        """Return the places of the requests to forget among the conversations, from 0."""
+        return [at for at, one in enumerate(self.conversations) if one.forget is not None]
 
     @property
     def only_told(self) -> int | None:
@@ -486,7 +494,7 @@ def _faults(
                 meant |= {(*loc[:-1], name) for name in close}
                 message = "no such key" + (f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}")
             else:
-                message = problem_of(fault, short(fault["input"]))
+                message = problem_of(fault)
             yield RowError(file, _line_of(node, place), ".".join(map(str, place)) or "file", message)
 
 
@@ -583,10 +591,9 @@ def _unwanted(case: CustomCase, fact: UnwantedFact, fact_id: str, told: Sequence
 
 def _before(case: CustomCase, fact: UnwantedFact) -> list[int]:
     """Return after how many conversations memory may hold what it must forget: before each request, if no place is known."""
-    forgets = [at for at, one in enumerate(case.conversations) if one.forget is not None]
     if fact.conversation is None:
-        return forgets
-    return [next((at for at in forgets if at >= fact.conversation), fact.conversation)]
+        return case.forgets
+    return [next((at for at in case.forgets if at >= fact.conversation), fact.conversation)]
 
 
 def _source(home: Conversation, expected: ExpectedFact) -> str:

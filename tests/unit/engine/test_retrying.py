@@ -242,9 +242,10 @@ class Direct:
 retries = Retries(Direct(), System(), asyncio.sleep)
 conversation = Conversation("c", (Message("user", "x", None),), None)
 asyncio.run(retries.store([conversation], str))
-if hasattr(os, "fork") and (child := os.fork()) == 0:
-    sys.exit()  # ends as a process of Python does, with what it registered
-os.waitpid(-1, 0) if hasattr(os, "fork") else None
+if hasattr(os, "fork"):
+    if (child := os.fork()) == 0:
+        sys.exit()  # ends as a process of Python does, with what it registered
+    os.waitpid(child, 0)
 print(*retries._folder.iterdir())
 """
 
