@@ -230,8 +230,9 @@ class OfflineJudge:
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
         """Return the judged store that contains all memories shown; None if there is none."""
+        # which memories a store has is compared first: it takes less than the hash of a claim
         stores = [
-            index for index in self._stores.values() if (claim, "match") in index.cache and shown.known <= index.known
+            index for index in self._stores.values() if shown.known <= index.known and (claim, "match") in index.cache
         ]
         return min(stores, key=lambda index: (len(index.texts), index.texts), default=None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from pytest_memfail.judges.offline.english import plain
@@ -47,11 +47,12 @@ def compute(match: Match) -> dict[str, float]:
         ),
     }
 
-    def kept(wordings: Iterable[str], view: str) -> float:
+    def kept(wordings: Sequence[str], view: str) -> float:
         """Return how well the view keeps the best kept wording."""
         text, places = views[view]
-        shares = (1.0 if _contains(one, text) else _share(_keys(one), index, places) for one in wordings)
-        return max(shares, default=0.0)
+        if any(_contains(one, text) for one in wordings):
+            return 1.0
+        return max((_share(_keys(one), index, places) for one in wordings), default=0.0)
 
     by_entry = [(part.role == "core", kept(part.wordings, "entry")) for part in listed]
     found["listed_least"] = min(share for _, share in by_entry)
