@@ -272,7 +272,9 @@ class Bench:
         (folder / "tmp").mkdir()
 
     def environment(self, **more: str) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CI", "GITHUB_"))}
+        # PYTHONDONTWRITEBYTECODE would compile the plugin anew at each start
+        left_out = ("PYTEST_", "CI", "GITHUB_", "PYTHONDONTWRITEBYTECODE")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
         path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH", ""))))
         # no colours, no other plugins, a separate folder for temporary files
         return kept | {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "TERM": "dumb",
