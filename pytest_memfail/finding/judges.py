@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from pytest_memfail.core import STAGES, UnknownNameError, UsageError, fingerprint, one_line, os_reason
+from pytest_memfail.core import STAGES, UnknownNameError, UsageError, fingerprint, one_line
 from pytest_memfail.finding import lookup
 
 if TYPE_CHECKING:
@@ -116,22 +117,23 @@ class NamedJudge:
         known = {"entailment": "entailment=LABEL"} if self.name.startswith(NLI) else {}
         known |= OF_OFFLINE if self.name == OFFLINE or self.is_cascade else {}
         known |= {"form": YES_NO} if is_model or self.is_cascade else {}
+        given = ", ".join(f"{name}={value}" for name, value in sorted(self.options.items()) if name not in known)
         if not known:
             raise UsageError(
-                f"{self.option}-option: the judge {self.name!r} takes no options; {OFFLINE} takes "
+                f"{self.option}-option: got {given}, but the judge {self.name!r} takes no options; {OFFLINE} takes "
                 f"{' or '.join(OF_OFFLINE.values())}, {NLI}MODEL entailment=LABEL, a model {YES_NO}"
             )
-        if unknown := sorted(self.options.keys() - known.keys()):
-            hint = f"; {YES_NO} needs a model as judge ({self.option}=MODEL)" if "form" in unknown else ""
-            raise UsageError(
-                f"{self.option}-option: got {', '.join(unknown)}, expected {' or '.join(known.values())}{hint}"
-            )
+        if given:
+            is_form = "form" in self.options.keys() - known.keys()
+            hint = f"; {YES_NO} needs a model as judge ({self.option}=MODEL)" if is_form else ""
+            raise UsageError(f"{self.option}-option: got {given}, expected {' or '.join(known.values())}{hint}")
         if (form := self.options.get("form", "yesno")) != "yesno":
             raise UsageError(f"{self.option}-option: got form={form}, expected {YES_NO}")
         if self.has_encoder:
             from pytest_memfail.judges import check_packages
 
-            check_packages()
+            with self._naming_option():
+                check_packages()
 
     @property
     def has_encoder(self) -> bool:
@@ -199,7 +201,16 @@ class NamedJudge:
         from pytest_memfail.judges import OfflineJudge
 
         self.check_options()
-        return OfflineJudge(protocol, self.options.get("weights"), **(kinds or {}), encoder=self.has_encoder)
+        with self._naming_option():
+            return OfflineJudge(protocol, self.options.get("weights"), **(kinds or {}), encoder=self.has_encoder)
+
+    @contextmanager
+    def _naming_option(self) -> Iterator[None]:
+        """Say in what is raised about the value of an option that it is one of the judge."""
+        try:
+            yield
+        except UsageError as error:
+            raise UsageError(f"{self.option}-option: {error}") from None
 
     @property
     def weights(self) -> str | None:
@@ -210,13 +221,10 @@ class NamedJudge:
         form = self.options.get("form")
         if self.name != OFFLINE and not self.is_cascade and not self.name.startswith(NLI):
             return form
-        # without loading the judge, because the process that starts a run may not judge anything
-        offline = fingerprint((_OFFLINE / _WEIGHTS[self.has_encoder]).read_bytes())
-        try:
-            if (path := self.options.get("weights")) is not None:
-                offline += f"+{fingerprint(Path(path).read_bytes())}"
-        except OSError as error:
-            raise UsageError(f"{self.option}-option: weights={path}: cannot be read ({os_reason(error)})") from None
+        if "weights" in self.options:
+            offline = self.offline("ours").identity.removeprefix(f"{OFFLINE} ")
+        else:  # without loading the judge, because the process that starts a run may not judge anything
+            offline = fingerprint((_OFFLINE / _WEIGHTS[self.has_encoder]).read_bytes())
         first = self.nli_model().digest if self.name.startswith(NLI) else form
         return offline if first is None else f"{first}+{offline}"
 

@@ -63,7 +63,7 @@ def test_unknown_names(any_project: Project) -> None:
     [
         (
             ["--memfail-judge=offline", "weight=mine.json"],
-            "--memfail-judge-option: got weight, expected weights=PATH or encoder=on",
+            "--memfail-judge-option: got weight=mine.json, expected weights=PATH or encoder=on",
         ),
         (
             ["--memfail-judge=offline", "encoder=yes"],
@@ -71,7 +71,7 @@ def test_unknown_names(any_project: Project) -> None:
         ),
         (
             ["--memfail-judge=offline", "weights=mine.json"],
-            "weights=mine.json: cannot be read (No such file or directory)",
+            "--memfail-judge-option: got weights=mine.json (No such file or directory), expected a file",
         ),
         (["--memfail-judge=script", "weights=mine.json"], "the judge 'script' takes no options"),
     ],

@@ -118,7 +118,7 @@ def test_an_option_of_the_judge(run, tmp_path, capsys, monkeypatch):
     header = load_record(out).header
     assert (header.judge, header.judge_options, header.judge_weights) == ("checker", {"form": "yesno"}, "yesno")
     assert main([*given, "offline", "--judge-option", "form=yesno"]) == 4
-    assert "--judge-option: got form, expected weights=PATH" in capsys.readouterr().err
+    assert "--judge-option: got form=yesno, expected weights=PATH" in capsys.readouterr().err
 
 
 def test_a_judge_that_fails_makes_errors(run, tmp_path, judges, capsys):

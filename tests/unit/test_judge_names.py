@@ -122,15 +122,35 @@ def test_a_name_stands_for_one_kind():
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("offline", {"form": "yesno"}, "got form, expected weights=PATH"),
-        ("nli:model", {"weights": "x"}, "got weights, expected entailment=LABEL"),
+        ("offline", {"form": "yesno"}, "got form=yesno, expected weights=PATH"),
+        ("nli:model", {"weights": "x"}, "got weights=x, expected entailment=LABEL"),
         ("offline+model", {"form": "json"}, "got form=json, expected form=yesno"),
-        ("own", {"form": "yesno"}, "the judge 'own' takes no options"),
+        ("own", {"form": "yesno"}, "got form=yesno, but the judge 'own' takes no options"),
     ],
 )
 def test_options_that_a_judge_does_not_take_are_refused(name, options, said):
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=f"^--memfail-judge-option: {said}"):
         named(name, options=options).check_options()
+
+
+@pytest.mark.parametrize(("content", "why"), [(None, "No such file or directory"), ("{}", "'heads'")])
+def test_weights_that_cannot_be_read_are_refused_in_the_same_words_everywhere(tmp_path, content, why):
+    path = tmp_path / "weights.json"
+    if content is not None:
+        path.write_text(content)
+    judge = named("offline", options={"weights": str(path)})
+    for ask in (lambda: judge.make("ours"), lambda: judge.weights):
+        with pytest.raises(UsageError) as error:
+            ask()
+        assert str(error.value) == (
+            f"--memfail-judge-option: got weights={path} ({why}), expected a file that `memfail judge-check --train` wrote"
+        )
+
+
+def test_a_package_that_the_encoder_lacks_is_an_error_of_the_option(monkeypatch):
+    monkeypatch.setattr("pytest_memfail.judges.encoder.encoder.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"^--memfail-judge-option: encoder=on: got no package onnxruntime"):
+        named("offline", options={"encoder": "on"}).check_options()
 
 
 def test_a_local_classifier_without_its_packages_names_the_extra(tmp_path, monkeypatch):

@@ -155,11 +155,11 @@ def corrected_model(path: Path, *, encoder: bool = False) -> Model:
             raise ValueError("a number that is not finite")
     except (OSError, ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise UsageError(
-            f"weights={path}: cannot be read ({one_line(os_reason(error))}); expected a file that `memfail judge-check --train` wrote"
+            f"got weights={path} ({one_line(os_reason(error))}), expected a file that `memfail judge-check --train` wrote"
         ) from None
     if made_for != base.fingerprint:
         raise UsageError(
-            f"weights={path}: made for the weights {made_for}, but these are {base.fingerprint}; train it again"
+            f"got weights={path}, made for the weights {made_for}, expected {base.fingerprint}: train it again"
         )
     stored = json.loads(gzip.decompress(_packed(encoder)))
     return Model(stored, f"{base.fingerprint}+{fingerprint(content)}", {"heads": heads})
