@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.explain is not None:
         return _explain(options, suite, cases)
-    judge, client = open_judge(options, options.protocol, read_pairs(options.judge_option, "--judge-option"), [suite])
+    _, judge, client = open_judge(options, options.protocol, [suite])
     graded: list[GradedReply] = []
     judged: list[Judged] = []
     stopped = False

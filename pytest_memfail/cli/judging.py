@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -15,6 +15,7 @@ from pytest_memfail.options import json_or_text, read_pairs
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge, ProtocolName, Suite
+    from pytest_memfail.finding import NamedJudge
     from pytest_memfail.llm import ModelClient
 
 OPTION: Final = "--judge"
@@ -35,20 +36,18 @@ def add_model_options(argument: Arguments, what: str) -> None:
 
 
 def open_judge(
-    options: argparse.Namespace,
-    protocol: ProtocolName,
-    judge_options: Mapping[str, str] | None = None,
-    suites: Iterable[Suite] = (),
-) -> tuple[Judge, ModelClient | None]:
-    """Return the judge that the options name, and the client of its model; None for a judge without a model.
+    options: argparse.Namespace, protocol: ProtocolName, suites: Iterable[Suite] = ()
+) -> tuple[NamedJudge, Judge, ModelClient | None]:
+    """Return the judge that the options name, as named and made, and the client of its model; None for a judge without a model.
 
     Raises `UsageError` for a name that is no judge, and for options that it does not take.
     """
     from pytest_memfail.finding import NamedJudge, kinds_of
 
-    judge, kinds = NamedJudge(options.judge, OPTION, judge_options or {}, Path.cwd()), kinds_of(suites)
+    given, kinds = read_pairs(options.judge_option, f"{OPTION}-option"), kinds_of(suites)
+    judge = NamedJudge(options.judge, OPTION, given, Path.cwd())
     if (model := judge.model()) is None:
-        return cast("Judge", judge.make(protocol, kinds)), None
+        return judge, cast("Judge", judge.make(protocol, kinds)), None
     from pytest_memfail.llm import Ledger, ModelClient, ResponseCache
 
     parameters = {name: json_or_text(text) for name, text in read_pairs(options.model_option, "--model-option").items()}
@@ -58,7 +57,7 @@ def open_judge(
         options.cache_path.parent.mkdir(parents=True, exist_ok=True)
         cache = ResponseCache(options.cache_path)
     client = ModelClient(ledger=Ledger(), cache=cache, concurrency=options.concurrency)
-    return judge.make_model(model, protocol, client, parameters, kinds), client
+    return judge, judge.make_model(model, protocol, client, parameters, kinds), client
 
 
 def close_client(client: ModelClient | None) -> None:

@@ -16,7 +16,6 @@ from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
 from pytest_memfail.cli.judging import JUDGE_OPTIONS, OPTION, add_model_options, close_client, open_judge, progress
 from pytest_memfail.cli.records import folders, load, recorded_questions, suite_options
 from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
-from pytest_memfail.options import read_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +45,7 @@ def add(argument: Arguments) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the new record; print its summary and the number of changed verdicts."""
-    from pytest_memfail.finding import NamedJudge, suites_of
+    from pytest_memfail.finding import suites_of
     from pytest_memfail.records import check_writable, write_record
     from pytest_memfail.regrade import regrade
     from pytest_memfail.report import summary
@@ -68,8 +67,7 @@ def run(options: argparse.Namespace) -> int:
             "facts are judged"
         )
     cases = recorded_questions(record, folders(options), options.cases)
-    given = read_pairs(options.judge_option, f"{OPTION}-option")
-    judge, client = open_judge(options, header.protocol, given, suites)
+    named, judge, client = open_judge(options, header.protocol, suites)
     judged = regrade(
         cases,
         judge,
@@ -78,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         close=None if client is None else client.close,
     )
     new = {question.id: question for question in judged}
-    write_record(options.output, _regraded(record, new, NamedJudge(options.judge, OPTION, given), client, suites))
+    write_record(options.output, _regraded(record, new, named, client, suites))
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
     changed = sum(case.asked.verdict != new[case.asked.id].verdict for case in cases)
     skipped = len(record.questions) - len(cases)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -89,7 +90,7 @@ class NamedJudge:
         is not a judge and cannot be a model, and for an object that is not a judge.
         """
         if self.name.startswith(NLI):
-            self.nli_model()
+            _ = self.nli_model  # there is one
             return None
         if self.is_cascade:
             if not (model := self.name.removeprefix(CASCADE)):
@@ -156,7 +157,7 @@ class NamedJudge:
         if self.name.startswith(NLI):
             from pytest_memfail.judges import NliJudge
 
-            return NliJudge(self.nli_model(), cast("ProtocolName", protocol), **(kinds or {}))
+            return NliJudge(self.nli_model, cast("ProtocolName", protocol), **(kinds or {}))
         found = self._found()
         if found is OFFLINE:
             return self.offline(protocol, kinds)
@@ -180,8 +181,9 @@ class NamedJudge:
         judge = form(client, model, protocol, parameters or {}, repeat, **(kinds or {}))
         return CascadeJudge(self.offline(protocol, kinds), judge) if self.is_cascade else judge
 
+    @cached_property
     def nli_model(self) -> NliModel:
-        """Return the local classifier that judges.
+        """The local classifier that judges.
 
         Raises `UsageError` if there is none of this name, a package is missing, or its labels are not understood.
         """
@@ -225,7 +227,7 @@ class NamedJudge:
             offline = self.offline("ours").identity.removeprefix(f"{OFFLINE} ")
         else:  # without loading the judge, because the process that starts a run may not judge anything
             offline = fingerprint((_OFFLINE / _WEIGHTS[self.has_encoder]).read_bytes())
-        first = self.nli_model().digest if self.name.startswith(NLI) else form
+        first = self.nli_model.digest if self.name.startswith(NLI) else form
         return offline if first is None else f"{first}+{offline}"
 
     def _found(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any, cast
 
 import pytest
@@ -22,7 +23,7 @@ from pytest_memfail.core import (
     UsageError,
 )
 from pytest_memfail.finding import NamedJudge, kinds_of
-from pytest_memfail.judges import weights_in_use
+from pytest_memfail.judges import NliModel, weights_in_use
 
 KINDS = {"value": Kind("a", "b", "c", find=lambda fact, _: Found(True, True, f"found {fact.id}"))}
 ANSWERS = {"exact": AnswerKind("", lambda *_: StageResult("passed", "graded"), settles=True)}
@@ -164,6 +165,20 @@ def test_a_local_classifier_without_its_packages_names_the_extra(tmp_path, monke
 def test_an_error_of_a_local_classifier_names_its_option():
     with pytest.raises(UsageError, match=r"^--memfail-judge: nli:/nowhere: no such folder"):
         named("nli:/nowhere").model()
+
+
+def test_a_local_classifier_is_found_once_for_all_uses(tmp_path, monkeypatch):
+    (tmp_path / "config.json").write_text('{"id2label": {"0": "entailment", "1": "neutral"}}')
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).write_bytes(b"")
+    for name in ("onnxruntime", "tokenizers"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    found = []
+    monkeypatch.setattr(NliModel, "_folder_of", lambda *_: found.append(tmp_path) or tmp_path)
+    judge = named("nli:model")
+    assert judge.model() is None
+    assert judge.make("ours").identity.startswith(f"nli {judge.weights[:10]}")
+    assert found == [tmp_path]
 
 
 def test_the_form_of_the_replies_identifies_the_judge():
