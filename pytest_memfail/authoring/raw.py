@@ -10,7 +10,7 @@ from typing import IO, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pytest_memfail.core import UsageError, check_regular, json_of, one_line, problem_of
+from pytest_memfail.core import UsageError, check_regular, first_problem, json_of, one_line
 
 FORMAT: Final = 1
 M = TypeVar("M", bound=BaseModel)
@@ -67,10 +67,9 @@ class Raw:
         try:
             return model.model_validate(found)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
+            where, problem = first_problem(error, model.model_fields)
             raise UsageError(
-                f"{self.path}: {stage} {key}: {where}: {problem_of(first)}; correct the line, or remove it to request it again"
+                f"{self.path}: {stage} {key}: {where}: {problem}; correct the line, or remove it to request it again"
             ) from None
 
     def add(self, stage: str, key: str, item: BaseModel) -> None:

@@ -28,9 +28,9 @@ from pytest_memfail.core import (
     SuiteRequest,
     Task,
     UsageError,
+    first_problem,
     json_of,
     one_line,
-    problem_of,
 )
 from pytest_memfail.rows import Text, read_table
 from pytest_memfail.suites import shipped_data
@@ -334,14 +334,12 @@ def _parsed(path: Path, number: int, text: str, model: type[M]) -> M:
     except RecursionError:
         raise RowError(str(path), number, "line", "not JSON (nested too deeply)") from None
     except ValidationError as error:
-        raise _fault(str(path), number, error) from None
+        raise _fault(str(path), number, error, model) from None
 
 
-def _fault(file: str, number: int, error: ValidationError) -> RowError:
-    fault = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in fault["loc"]) or "line"
-    own = fault["type"] == "value_error"
-    return RowError(file, number, field, fault["msg"].removeprefix("Value error, ") if own else problem_of(fault))
+def _fault(file: str, number: int, error: ValidationError, model: type[BaseModel]) -> RowError:
+    field, problem = first_problem(error, [*model.model_fields, *Label.model_fields])
+    return RowError(file, number, field or "line", problem)
 
 
 def _lines(paths: Sequence[Path], model: type[L]) -> Iterator[tuple[Path, int, L]]:
@@ -402,7 +400,7 @@ def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[st
     try:
         point_row = PointsRow.model_validate(row.row)
     except ValidationError as error:
-        raise _fault(str(path), number, error) from None
+        raise _fault(str(path), number, error, PointsRow) from None
     evidence = {
         f"{row.id}:{i}": Fact(
             id=f"{row.id}:{i}",

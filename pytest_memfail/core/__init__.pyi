@@ -39,6 +39,7 @@ from .errors import (
     UsageError as UsageError,
     WrongTypeError as WrongTypeError,
     counted as counted,
+    first_problem as first_problem,
     one_line as one_line,
     problem_of as problem_of,
     short as short,

@@ -23,6 +23,8 @@ from pytest_memfail.safety import KNOWN, escape_controls, mask_text
 
 MOST_NAMES: Final = 12
 """The number of known names that an error lists."""
+UNKNOWN: Final = ("extra_forbidden", "unexpected_keyword_argument")
+"""What pydantic calls an unknown field, of a model and of a dataclass."""
 
 
 class MemfailError(Exception):
@@ -92,7 +94,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def problem_of(fault: Mapping[str, Any]) -> str:
+def first_problem(error: Any, known: Iterable[str] = ()) -> tuple[str, str]:
+    """Return the place and the problem of the first fault of pydantic's `ValidationError`, preferring unknown names.
+
+    A value that is missing may have a misspelt name. `known` are the names of fields, to suggest one.
+    """
+    fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] not in UNKNOWN)
+    return ".".join(map(str, fault["loc"])), problem_of(fault, known)
+
+
+def problem_of(fault: Mapping[str, Any], known: Iterable[str] = ()) -> str:
     """Return an error of pydantic in our words: what was got, and what is expected.
 
     >>> problem_of({"type": "string_type", "msg": "Input should be a valid string", "input": 3})
@@ -102,8 +113,9 @@ def problem_of(fault: Mapping[str, Any]) -> str:
     """
     if fault["type"] == "missing":
         return "got nothing, expected a value"
-    if fault["type"] == "extra_forbidden":
-        return "no such field"
+    if fault["type"] in UNKNOWN:
+        close = get_close_matches(str(fault["loc"][-1]), known, 1)
+        return "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
     said = re.sub("^Value error, |^Input should (be )?", "", fault["msg"])
     if fault["type"] == "json_invalid" or (fault["type"] == "value_error" and "got " in said):
         return f"{said[:1].lower()}{said[1:]}"

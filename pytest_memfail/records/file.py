@@ -9,18 +9,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from pytest_memfail.core import (
     ERROR,
     QuestionRecord,
     UsageError,
     check_place,
+    first_problem,
     json_of,
     one_line,
     os_reason,
-    problem_of,
     replacing,
     write_all,
     write_whole,
@@ -84,8 +85,7 @@ def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
         if kind is QuestionRecord:
             problem = _lacks(line)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        problem = ": ".join(filter(None, (".".join(map(str, first["loc"])), problem_of(first))))
+        problem = ": ".join(filter(None, first_problem(error, [one.name for one in fields(cast("Any", kind))])))
     if problem:
         name = line.get("type", "verdict")
         raise UsageError(f"{where}: {one_line(f'{name}: {problem}')}; {advice}")

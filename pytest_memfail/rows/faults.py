@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import Annotated
 
 from pydantic import Field, ValidationError
@@ -24,8 +23,7 @@ def row_faults(file: str, line: int, error: ValidationError, fields: Sequence[st
         if own := re.match(r"([\w.]+): (got .*)", message):  # a rule across fields names its field itself
             field, message = f"{field}.{own[1]}".lstrip("."), own[2]
         elif fault["type"] == "extra_forbidden":
-            close = get_close_matches(str(fault["loc"][-1]), fields, 1)
-            message = "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
+            message = problem_of(fault, fields)
         elif fault["type"] == "string_unicode":
             message = HALF
         elif not message.startswith(("got ", "not JSON")):

@@ -83,7 +83,9 @@ def test_a_persona_case_is_about_one_of_the_questions(tmp_path):
         ({"task": "soups"}, "task: got 'soups', expected"),
         ({"row": {**ROW, "question": ""}}, "question: got '', expected"),
         ({"question_index": 3}, "question_index: got 3, expected 0 to 0"),
-        ({"stores": []}, "stores: no such field"),
+        ({"stores": []}, "stores: no such field; did you mean 'store'?"),
+        ({"facts": [{"lable": "ok"}]}, "facts.0.lable: no such field; did you mean 'label'?"),
+        ({"xyzzy": 1}, "xyzzy: no such field"),
     ],
 )
 def test_a_faulty_case_names_file_line_and_field(tmp_path, change, said):

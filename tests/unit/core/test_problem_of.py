@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from pytest_memfail.core import problem_of
+from pytest_memfail.core import first_problem, problem_of
 
 
 def _refused(word: str) -> str:
@@ -40,6 +40,7 @@ class Row(BaseModel):
         ({"d": "x"}, "got 'x', expected: a mapping"),
         ({"d": {}}, "got nothing, expected a value"),
         ({"e": 1}, "no such field"),
+        ({"namen": 1}, "no such field; did you mean 'name'?"),
         ({"b": "x"}, "got 'x', expected: a valid integer"),
         ({"b": 1.5}, "got 1.5, expected: a valid integer"),
         ({"f": "b"}, "got 'b', expected: a string that matches '^a+$'"),
@@ -50,7 +51,13 @@ class Row(BaseModel):
 def test_it_says_what_was_got_and_expected(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError) as caught:
         Row.model_validate(given)
-    assert problem_of(caught.value.errors()[0]) == said
+    assert problem_of(caught.value.errors()[0], ["name", "b"]) == said
+
+
+def test_a_misspelt_name_is_told_before_the_value_that_it_lacks() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Row.model_validate({"d": {}, "dd": 1})
+    assert first_problem(caught.value, ["d"]) == ("dd", "no such field; did you mean 'd'?")
 
 
 def test_the_value_is_cut() -> None:

@@ -156,7 +156,7 @@ def test_a_file_that_cannot_be_read(path):
         (lambda lines: [*lines[:-1], lines[-1][:-9]], ":4: not a JSON object; the baseline is damaged"),
         (
             lambda lines: [*lines[:-1], lines[-1].replace('"k"', '"kk"')],
-            ":4: verdict: k: got nothing, expected a value; the baseline is damaged, save",
+            ":4: verdict: kk: no such field; did you mean 'k'?; the baseline is damaged, save",
         ),
     ],
 )
