@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import ToolCall, one_line
+from pytest_memfail.core import ToolCall, first_problem, one_line
 from pytest_memfail.llm.completion import UNREPORTED, Completion, Usage
 from pytest_memfail.llm.errors import RefusalError, ReplyError
 from pytest_memfail.safety import encodable
@@ -184,9 +184,8 @@ def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
         # strict: the string "true" is not the boolean that was asked for
         return schema.model_validate_json(json_object(text), strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "reply"
-        raise ReplyError(f"the reply is no {schema.__name__}: {where}: {first['msg']}: {_quoted(text)}") from None
+        said = ": ".join(filter(None, first_problem(error, schema.model_fields)))
+        raise ReplyError(f"the reply is no {schema.__name__}: {said}: {_quoted(text)}") from None
 
 
 def json_object(text: str) -> str:
