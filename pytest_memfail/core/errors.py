@@ -15,7 +15,7 @@ MemfailError
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -54,6 +54,9 @@ class UnknownNameError(UsageError):
 
 class RowError(UsageError):
     """An invalid row, found before anything is stored."""
+
+    more: Sequence[RowError] = ()
+    """Further faults that were found with it."""
 
     def __init__(self, file: str, line: int, field: str, problem: str) -> None:
         super().__init__(f"{file}:{line}: {field}: {problem}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.core import one_line
@@ -23,22 +24,21 @@ class YamlError(Exception):
         self.line, self.problem = line, problem
 
 
-def read_yaml(content: bytes) -> list[tuple[yaml.Node | None, object]]:
-    """Return the documents of a YAML file, each with its node; None for an empty one.
+def read_yaml(content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
+    """Yield the documents of a YAML file, each with its node; None for an empty one.
 
-    Raises `YamlError` for anything that has no value.
+    Raises `YamlError` at the first document that has no value.
     """
     import yaml
 
     encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
     line = 1
-    found: list[tuple[yaml.Node | None, object]] = []
     try:
-        for node in list(yaml.compose_all(content.decode(encoding), Loader=yaml.SafeLoader)):
+        for node in yaml.compose_all(content.decode(encoding), Loader=yaml.SafeLoader):
             if node is not None:
                 line = node.start_mark.line + 1
                 _check_aliases(node)
-            found.append((node, None if node is None else yaml.SafeLoader("").construct_document(node)))
+            yield node, None if node is None else yaml.SafeLoader("").construct_document(node)
     except YamlError:
         raise
     except UnicodeDecodeError as error:
@@ -52,7 +52,6 @@ def read_yaml(content: bytes) -> list[tuple[yaml.Node | None, object]]:
         raise YamlError(line, "nested too deeply") from None
     except Exception as error:  # PyYAML passes on Python's errors, for a date in month 13 or an int without digits
         raise YamlError(line, f"not YAML ({type(error).__name__}: {one_line(error)})") from None
-    return found
 
 
 def _check_aliases(document: yaml.Node) -> None:

@@ -29,7 +29,7 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
         errors |= dict(list(found.items())[:MOST_FAULTS])
         if more := list(found.values())[MOST_FAULTS:]:
             problem = f"got {len(found)} faults, of which {MOST_FAULTS} are listed; correct these and run it again"
-            errors[str(path), more[0].line, "file"] = RowError(str(path), more[0].line, "file", problem)
+            errors[more[0].file, more[0].line, "file"] = RowError(more[0].file, more[0].line, "file", problem)
         if not found:
             sound.append(path)
             warnings += misplaced(path)

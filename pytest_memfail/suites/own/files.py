@@ -38,12 +38,12 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -95,6 +95,7 @@ from pytest_memfail.texts import content
 if TYPE_CHECKING:
     import yaml
 
+M = TypeVar("M", bound=BaseModel)
 DAY_CHARACTERS: Final = len("2026-03-01")
 
 
@@ -393,55 +394,68 @@ def _content(path: Path) -> bytes:
 def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
     """Yield the documents of a YAML file, each with its node."""
     try:
-        documents = read_yaml(content)
+        yield from read_yaml(content)
     except YamlError as error:
         raise RowError(str(path), error.line, "file", error.problem) from None
-    for node, value in documents:
-        if (cut := half_character(value)) is not None:
-            raise RowError(str(path), _line_of(node, cut), place_of(cut) or "file", HALF)
-        yield node, value
 
 
 def _cases(path: Path, content: bytes) -> Iterator[tuple[Any, CustomCase]]:
     for node, value in _documents(path, content):
-        found = _case(path, node, value)
-        if isinstance(found, list):
-            raise found[0]
-        yield node, found
+        yield node, _case(path, node, value)
 
 
-def _case(path: Path, node: Any, value: object) -> CustomCase | list[RowError]:
-    """Return the case of a document, or its faults."""
+def _case(path: Path, node: Any, value: object) -> CustomCase:
+    """Return the case of a document. Raises its first fault, with the others."""
     if node is None or not isinstance(value, dict):
         problem = f"got {type(value).__name__}, expected a case (keys conversations, question, …)"
-        return [RowError(str(path), _line_of(node, ()), "file", problem)]
+        raise RowError(str(path), _line_of(node, ()), "file", problem)
+    return _checked(path, node, value, CustomCase)
+
+
+def _checked(path: Path, node: Any, value: object, model: type[M], *, skip: int = 0) -> M:
+    """Return a document as a value of this class, without the first `skip` keys of its places.
+
+    Raises its first fault, with the others.
+    """
+    if (cut := half_character(value)) is not None:
+        raise RowError(str(path), _line_of(node, cut[skip:]), place_of(cut[skip:]) or "file", HALF)
     try:
-        return CustomCase.model_validate(value)
+        return model.model_validate(value)
     except ValidationError as error:
-        return list(_faults(str(path), node, error))
+        raise _together(list(_faults(str(path), node, error, model, skip=skip))) from None
+
+
+def _together(faults: Sequence[RowError]) -> RowError:
+    """Return the first of some faults, with the others."""
+    faults[0].more = faults[1:]
+    return faults[0]
+
+
+@contextmanager
+def _kept(faults: list[RowError]) -> Iterator[None]:
+    """Add the faults that are raised to these."""
+    try:
+        yield
+    except RowError as error:
+        faults += [error, *error.more]
 
 
 def case_faults(path: Path, haystacks: HaystackFinder) -> list[RowError]:
-    """Return the faults of a file's cases and their haystacks, in the order of its lines."""
+    """Return the faults of a file's cases in the order of its lines, then those of their haystacks."""
     found: list[RowError] = []
     seen: dict[str, str] = {}
-    try:
+    with _kept(found):
         for node, value in _documents(path, _content(path)):
-            case = _case(path, node, value)
-            if isinstance(case, list):
-                found += sorted(case, key=lambda fault: fault.line)
-                continue
-            try:
-                _store_of(path, node, case, seen, haystacks)
-            except RowError as error:
-                found.append(error)
-    except RowError as error:  # the documents cannot be read
-        found.append(error)
-    return found
+            with _kept(found):
+                _store_of(path, node, _case(path, node, value), seen, haystacks)
+    return sorted(found, key=lambda fault: (fault.file != str(path), fault.file, fault.line))
 
 
-def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
-    """Yield the conversations of a haystack file: in the form of cases, or chats in any form that is read."""
+def _haystack_file(path: Path, content: bytes, faults: list[RowError]) -> Iterator[Conversation]:
+    """Yield the conversations of a haystack file: in the form of cases, or chats in any form that is read.
+
+    Adds to the faults. Raises the one after which no more of the file can be read.
+    """
     numbers = itertools.count(1)
     as_json = _json(path, content)
     documents: Iterable[tuple[Any, object]]
@@ -456,12 +470,10 @@ def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
         documents = _documents(path, content)
     for node, value in documents:
         is_list = isinstance(value, list)
-        try:
-            read = ConversationFile.model_validate({"conversations": value} if is_list else value)
-        except ValidationError as error:
-            raise next(_faults(str(path), node, error, ConversationFile, skip=int(is_list))) from None
-        for conversation in read.conversations:
-            yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
+        with _kept(faults):
+            whole = {"conversations": value} if is_list else value
+            for conversation in _checked(path, node, whole, ConversationFile, skip=int(is_list)).conversations:
+                yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
 
 
 def _json(path: Path, content: bytes) -> object:
@@ -473,14 +485,13 @@ def _json(path: Path, content: bytes) -> object:
 
 
 def _faults(
-    file: str, node: Any, error: ValidationError, model: type[BaseModel] = CustomCase, *, skip: int = 0
+    file: str, node: Any, error: ValidationError, model: type[BaseModel], *, skip: int = 0
 ) -> Iterator[RowError]:
     """Yield the faults with the lines of their keys. The first `skip` keys of their locations are not in the file."""
     meant = set()
     # a misspelt key is also a missing one: report the misspelling only
     for fault in sorted(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden"):
-        loc = [part for part in fault["loc"] if not (isinstance(part, str) and part.startswith(("function-", "list[")))]
-        loc = loc[skip:]
+        loc = [part for part in fault["loc"] if not str(part).startswith(("function-", "list[", "[key]"))][skip:]
         if fault["type"] == "missing" and tuple(loc) in meant:
             continue
         for message in fault["msg"].removeprefix("Value error, ").split("\n"):
@@ -613,7 +624,7 @@ def _in_haystack(
 ) -> tuple[StorePlan, dict[str, Fact], str]:
     """Return a case's store and facts with a haystack around its conversations, and the haystack's hash.
 
-    Raises `RowError` if the haystack does not exist or is faulty.
+    Raises `RowError` if the haystack does not exist, or the first fault of its files, with the others.
     """
 
     def fault(problem: str) -> RowError:
@@ -624,10 +635,14 @@ def _in_haystack(
     except NoHaystackError as error:
         raise fault(str(error)) from None
     hay, data_hash = list(haystack.conversations), haystack.data_hash
+    faults: list[RowError] = []
     for file in haystack.files:
-        content = _content(file)
-        hay += _haystack_file(file, content)
-        data_hash = combined_hash(data_hash, content.decode("utf-8"))
+        with _kept(faults):
+            content = _content(file)
+            hay += _haystack_file(file, content, faults)
+            data_hash = combined_hash(data_hash, content.decode("utf-8"))
+    if faults:
+        raise _together(faults)
     # an id with the case's name would reveal which conversations matter
     names = {c.id: f"c-{digest(f'{CUSTOM}:{c.id}', 10)}" for c in plan.read_conversations()}
     own = [replace(conversation, id=names[conversation.id]) for conversation in plan.read_conversations()]

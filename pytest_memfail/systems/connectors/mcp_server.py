@@ -83,7 +83,7 @@ class McpMemory(RemoteMemory):
         presets = {known.stem: known for known in PRESETS.glob("*.yaml")}
         if name not in presets:
             raise UnknownNameError(f"preset in {path}", name, presets)
-        preset: Any = read_yaml(presets[name].read_bytes())[0][1]
+        preset: Any = next(read_yaml(presets[name].read_bytes()))[1]
         return {**preset, **data}
 
     def needs(self) -> Iterator[str]:

@@ -50,7 +50,7 @@ def read(path: Path) -> MemoryFile:
             f"{path} cannot be read ({os_reason(error)}); expected a YAML file that describes a memory"
         ) from None
     try:
-        documents = read_yaml(content)
+        documents = list(read_yaml(content))
     except YamlError as error:
         raise UsageError(f"{path}:{error.line}: {error.problem}") from None
     if len(documents) > 1:

@@ -69,7 +69,11 @@ LASTING = {
     "empty": (Fault("empty", every=1), ReplyError, "empty"),
     "truncated": (Fault("truncated", every=1), ReplyError, "cut off"),
     "invalid JSON": (Fault("invalid_json", every=1), ReplyError, "no Finding"),
-    "wrong schema": (Fault("wrong_schema", every=1), ReplyError, "no Finding: present: got nothing, expected a value: '{"),
+    "wrong schema": (
+        Fault("wrong_schema", every=1),
+        ReplyError,
+        "no Finding: present: got nothing, expected a value: '{",
+    ),
     "refusal": (Fault("refusal", every=1), RefusalError, "cannot help"),
     "context length": (Fault("context_length", every=1), ContextLengthError, "too long"),
     "wrong key": (Fault("wrong_key", every=1), AuthError, "OPENAI_API_KEY"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from pathlib import Path
 
 import pytest
 from row_files import folder
@@ -710,6 +711,39 @@ haystack: nowhere
         (10, "expected.1.conversation"),
         (17, "haystack"),
         (24, "haystack"),
+    ]
+
+
+def test_validate_reports_what_stands_before_and_beside_a_document_that_cannot_be_read(tmp_path):
+    documents = [
+        "[]\n",
+        CASE.replace("answer", "anwser"),
+        CASE.replace("Which", '"\\ud83d Which').replace("given?", 'given?"'),
+    ]
+    (tmp_path / "a.memfail.yaml").write_text("---\n".join([*documents, "- 1\n", "k: [\n", "- 2\n"]), encoding="utf-8")
+    assert [(finding.line, finding.place) for finding in validate(tmp_path)] == [
+        (1, "file"),
+        (10, "anwser"),
+        (25, "question"),
+        (35, "file"),
+        (38, "file"),
+    ]
+
+
+def test_validate_reports_all_faults_of_all_files_of_a_haystack(tmp_path):
+    chats = {
+        "a.yaml": "- a\n- messages: [usr: b]\n- {dat: x}\n---\n[]\n",
+        "b.json": '[{"role": "Alice", "content": "Hi"}]',
+    }
+    folder_of(tmp_path, **chats)
+    for name in "xy":
+        (tmp_path / f"{name}.memfail.yaml").write_text(f"id: {name}\n{CASE}haystack: chats\n", encoding="utf-8")
+    places = [(Path(finding.file).name, finding.line, finding.place) for finding in validate(tmp_path)]
+    assert places == [
+        ("a.yaml", 2, "1.messages.0.usr"),
+        ("a.yaml", 3, "2.dat"),
+        ("a.yaml", 5, "file"),
+        ("b.json", 1, "role"),
     ]
 
 
