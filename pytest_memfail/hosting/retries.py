@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import tempfile
 import time
-import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from datetime import datetime
@@ -40,8 +38,9 @@ class Retries:
     its last snapshot, then stores everything since again, so a call that failed halfway leaves nothing behind.
     """
 
-    def __init__(self, lane: Lane, system: Any, pause: Callable[[float], Awaitable[None]]) -> None:
-        self._lane, self._system, self._pause = lane, system, pause
+    def __init__(self, lane: Lane, system: Any, pause: Callable[[float], Awaitable[None]], place: Path) -> None:
+        """`place` is the folder for snapshots."""
+        self._lane, self._system, self._pause, self._place = lane, system, pause, place
         self._retries = int(getattr(system, "retries", RETRIES))
         self._idempotent = bool(getattr(system, "idempotent", False))
         has_snapshots = all(callable(getattr(system, method, None)) for method in ("snapshot", "restore"))
@@ -89,7 +88,7 @@ class Retries:
     def drop(self) -> None:
         """Remove the snapshot: the system was flushed, restored or closed, or has a newer snapshot."""
         if self._folder is not None:
-            self._at_end()
+            shutil.rmtree(self._folder, ignore_errors=True)
         self._folder = None
         self._since.clear()
 
@@ -148,15 +147,13 @@ class Retries:
 
     async def _snapshot(self) -> None:
         """Take a snapshot of the system; report an error only if the snapshot would be needed."""
-        folder = Path(tempfile.mkdtemp(prefix="memfail-retry-"))
+        folder = Path(tempfile.mkdtemp(prefix="memfail-retry-", dir=self._place))
         began = time.perf_counter()
         try:
             await self._lane.call("snapshot", self._system.snapshot, folder)
             if any(folder.iterdir()):
                 self.drop()
                 self._folder = folder
-                # an interrupted run never calls drop()
-                self._at_end = weakref.finalize(self, _remove, folder, os.getpid())
         except MemorySystemError as error:
             if isinstance(error, TimedOutError):
                 raise
@@ -165,12 +162,6 @@ class Retries:
             self._cost, self._seconds = time.perf_counter() - began, 0.0
             if folder != self._folder:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove(folder: Path, process: int) -> None:
-    """Remove the folder, but not at the end of a process that an adapter forked."""
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_final(error: MemorySystemError) -> bool:

@@ -149,11 +149,12 @@ class Reuse:
     """Restore one store from a shelf instead of filling it, or keep it there for the next run."""
 
     def __init__(
-        self, shelf: Shelf, lane: Lane, system: Any, factory: Any, described: Mapping[str, str], pool: Executor
+        self, shelf: Shelf, lane: Lane, system: Any, factory: Any, about: Mapping[str, str], pool: Executor, place: Path
     ) -> None:
+        """Reuse a store of a system that says this about itself; `place` is the folder for copies."""
         check_reusable(system, shelf.system)
         self._shelf, self._lane, self._system, self._pool = shelf, lane, system, pool
-        self._factory, self._described = factory, dict(described)
+        self._factory, self._described, self._place = factory, dict(about), place
         self._chain: list[str] = []
         """The link of the empty store, and one after each segment: a conversation is hashed once."""
         self._expected: tuple[Path, str, Finds] | None = None
@@ -168,7 +169,7 @@ class Reuse:
         if not self._shelf.has(key):
             return False
         # the system gets a copy that stays until the store is closed: the system may open it in place
-        copy = Path(tempfile.mkdtemp(prefix="memfail-restore-"))
+        copy = Path(tempfile.mkdtemp(prefix="memfail-restore-", dir=self._place))
         self._copies.append(copy)
         place = self._shelf.place(key)
         listing, finds = await self._off_loop(self._shelf.take, key, copy / DATA)

@@ -168,11 +168,12 @@ class OpenSystem:
         lane, factory, shelf = self.lane, self._job.factory, self._job.shelf
         self._system = system = await open_system(lane, factory, context)
         self._report.described = described = await described_by(lane, system)
-        self._retries = Retries(lane, system, self._resources.pause)
+        beside = self._context.path.parent  # pytest removes what a killed run leaves here
+        self._retries = Retries(lane, system, self._resources.pause, beside)
         if self._job.plan.beside:
             await self._open_other(context)
         elif shelf is not None:  # a kept store has not what the other user said
-            self._reuse = Reuse(shelf, lane, system, factory, described, self._resources.pool)
+            self._reuse = Reuse(shelf, lane, system, factory, described, self._resources.pool, beside)
 
     async def _open_other(self, context: SystemContext) -> None:
         """Create the store of the other user; raise `MemorySystemError` for a system that allows only one open store."""
@@ -191,7 +192,7 @@ class OpenSystem:
 
     async def _fill_other(self) -> None:
         """Store what the other user says."""
-        retries = Retries(self.lane, self._other, self._resources.pause)
+        retries = Retries(self.lane, self._other, self._resources.pause, self._other_path.parent)
         for conversation in self._job.plan.beside:
             await retries.store([conversation], lambda _: " (of the other user)")
         retries.drop()

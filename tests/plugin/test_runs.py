@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -351,3 +354,41 @@ def test_journals_of_killed_runs_are_removed_by_the_next(
         left = {path.name for path in tmp_path.glob(f"{JOURNALS_PREFIX}*")}
         assert left == {going.name, f"{JOURNALS_PREFIX}foreign"}
     assert not going.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGTERM")
+@pytest.mark.parametrize(
+    ("n", "end"), [(None, "os.kill(os.getpid(), 15)"), (1, "os._exit(3)")], ids=["alone", "worker"]
+)
+def test_the_snapshots_of_a_killed_process_lie_where_pytest_cleans_up(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, n: int | None, end: str
+) -> None:
+    project.file(
+        "mine.py",
+        f"""
+        import os, pathlib, shutil
+
+        class Memory:
+            def __init__(self, context):
+                self.path = context.path / "notes"
+            def store_conversation(self, conversation):
+                if self.path.exists():
+                    pathlib.Path("killed").touch()
+                    {end}
+                self.path.write_text(conversation.text)
+            def retrieve_memories(self, query, conversation, k):
+                return self.get_all_memories()
+            def get_all_memories(self):
+                return [self.path.read_text()]
+            def snapshot(self, path):
+                (path / "notes").write_text("kept")
+            def restore(self, path):
+                shutil.copy(path / "notes", self.path)
+        """,
+    )
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    words = ["-m", "pytest", "memfail/coexisting_facts", "--memfail-system=mine:Memory", "-n", str(n or 0)]
+    subprocess.run([sys.executable, *words], cwd=project.path, check=False, capture_output=True, timeout=120)
+    assert (project.path / "killed").exists()
+    assert list(temporary.iterdir()) == []  # pytester gives pytest another folder

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from engine_fakes import AsyncStore, Store, names, plan, question, said
@@ -216,47 +213,15 @@ def test_a_wrong_number_of_retries_is_refused(bench):
     assert str(results[0].error) == "the system's retries is -1; expected a whole number of at least 0"
 
 
-def test_the_snapshots_are_gone_at_the_end(bench, tmp_path, monkeypatch):
-    import tempfile
+def test_the_snapshots_are_gone_at_the_end(bench):
+    folders = []
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    results, _, _ = run_of(bench, Kept)
+    class Watched(Kept):
+        def snapshot(self, path):
+            folders.append(path)
+            super().snapshot(path)
+
+    results, _, _ = run_of(bench, Watched)
     assert names(results) == ["correct"] * 5
-    assert list(tmp_path.glob("memfail-retry-*")) == []
-
-
-BROKEN_OFF = """
-import asyncio, os, sys
-from pytest_memfail.core import Conversation, Message
-from pytest_memfail.hosting.retries import Retries
-
-class System:
-    def snapshot(self, path): (path / "kept").touch()
-    def restore(self, path): ...
-    def store_conversation(self, conversation): ...
-
-class Direct:
-    async def call(self, name, method, *args, read=None):
-        return method(*args)
-
-retries = Retries(Direct(), System(), asyncio.sleep)
-conversation = Conversation("c", (Message("user", "x", None),), None)
-asyncio.run(retries.store([conversation], str))
-if hasattr(os, "fork"):
-    if (child := os.fork()) == 0:
-        sys.exit()  # ends as a process of Python does, with what it registered
-    os.waitpid(child, 0)
-print(*retries._folder.iterdir())
-"""
-
-
-def test_a_process_that_breaks_off_leaves_no_snapshot(tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-c", BROKEN_OFF],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stdout.startswith(f"{tmp_path}/memfail-retry-")
-    assert list(tmp_path.iterdir()) == []
+    assert folders
+    assert not any(path.exists() for path in folders)
