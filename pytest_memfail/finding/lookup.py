@@ -81,6 +81,9 @@ def import_object(name: str, option: str, rootdir: Path | None = None) -> Any:
     module_name, _, path = name.partition(":")
     if not module_name or not path:
         raise UsageError(f"{option}: got {name!r}, expected module:attribute")
+    if module_name.endswith(".py"):
+        module = ".".join(Path(module_name[:-3]).parts)
+        raise UsageError(f"{option}: got {name!r}, the name of a file, expected that of a module: {module}:{path}")
     if rootdir is not None and str(rootdir) not in sys.path:
         # tests run in the memory system's own repository, installed or not
         sys.path.insert(0, str(rootdir))

@@ -118,6 +118,7 @@ def test_task_patterns(project: Project) -> None:
         ("mine:makes", "unknown attribute of mine for --memfail-system 'makes'; did you mean 'make'?"),
         ("mine:", "--memfail-system: got 'mine:', expected module:attribute"),
         (":make", "--memfail-system: got ':make', expected module:attribute"),
+        ("./in/mine.py:make", "got './in/mine.py:make', the name of a file, expected that of a module: in.mine:make"),
         ("mine:NUMBER", "--memfail-system: 'mine:NUMBER' is int, expected a factory"),
         ("broken:make", "--memfail-system: importing 'broken' failed: ZeroDivisionError: division by zero"),
         ("needs:make", "--memfail-system: importing 'needs' failed: No module named 'chromadb_of_nobody'"),
