@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -60,8 +61,17 @@ def _run(arguments: Sequence[str] | None) -> int:
         return USAGE
     if unknown:
         raise UsageError(_unrecognized(unknown, options.command, commands.choices[options.command]))
-    code: int = options.run(options)
+    try:
+        code: int = options.run(options)
+    except UsageError as error:
+        raise UsageError(_as_given(str(error), commands.choices[options.command])) from error
     return code
+
+
+def _as_given(message: str, command: argparse.ArgumentParser) -> str:
+    """Return an error with the command's own options in place of those of a run with the same names."""
+    known = command._option_string_actions
+    return re.sub(r"--memfail(-[\w-]+)", lambda m: f"-{m[1]}" if f"-{m[1]}" in known else m[0], message)
 
 
 class _Shown(io.TextIOBase):
@@ -103,7 +113,7 @@ class _Shown(io.TextIOBase):
 
 def _unrecognized(unknown: Sequence[str], name: str, command: argparse.ArgumentParser) -> str:
     """Return an error message with the unknown arguments and the closest option of the command."""
-    known = [option for action in command._actions for option in action.option_strings]
+    known = list(command._option_string_actions)
     option = next((part.partition("=")[0] for part in unknown if part.startswith("-")), "")
     hint = "".join(f"did you mean {near}?" for near in get_close_matches(option, known, 1))
     if option in known:

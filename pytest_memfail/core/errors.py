@@ -42,7 +42,7 @@ class UnknownNameError(UsageError):
     """An unknown name; the message suggests the closest known one."""
 
     def __init__(self, what: str, got: str, known: Iterable[str], hint: str = "") -> None:
-        names = sorted(known)
+        names = sorted(set(known))
         listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
         close = get_close_matches(got, names, 1, cutoff=0.5)
         guess = f"; did you mean {close[0]!r}?" if close else "."

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError, json_of
+from pytest_memfail.core import UsageError, json_of, os_reason
 from pytest_memfail.llm.completion import Usage
 
 FIELDS: Final = ("input", "cached_input", "output")
@@ -64,7 +64,7 @@ class Prices:
             text = path.read_text(encoding="utf-8")
             own = json_of(text) if path.suffix == ".json" else _parse_toml(text)
         except (OSError, ValueError) as error:  # the errors of both formats are ValueErrors
-            raise UsageError(f"{path}: not a price file: {error}") from None
+            raise UsageError(f"{path}: not a price file: {os_reason(error)}") from None
         if not isinstance(own, dict):
             raise UsageError(f"{path}: got {type(own).__name__}, expected a table of model names")
         return cls(own, origin=str(path))

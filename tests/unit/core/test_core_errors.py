@@ -49,7 +49,7 @@ def test_an_unknown_name_is_answered_with_the_closest_known_one():
 
 
 def test_an_unknown_name_lists_the_known_ones_sorted():
-    error = UnknownNameError("system", "x", ["b", "c", "a"])
+    error = UnknownNameError("system", "x", ["b", "c", "a", "b"])
     assert "a, b, c" in str(error)
     assert error.known == ("a", "b", "c")
     assert error.got == "x"

@@ -157,6 +157,24 @@ def test_a_reader_that_leaves_changes_only_what_is_printed(record, no_reader, mo
         assert record.with_name(words[-1]).stat().st_size
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["gate", "--fail-on", "nope<1"], "(--fail-on 'nope<1', column 1)"),
+        (["gate", "--fail-on", "nope.correct<1"], "(in --fail-on 'nope.correct<1')"),
+        (["gate", "--save-baseline", "/nowhere/b"], "memfail: --save-baseline: the folder /nowhere does not exist"),
+        (
+            ["regrade", "--judge=offline", "-o", "new.jsonl", "--suite-option", "mab"],
+            "memfail: --suite-option: got 'mab', expected SUITE.NAME=VALUE",
+        ),
+    ],
+)
+def test_an_error_names_the_option_of_the_command(record, monkeypatch, capsys, words, said):
+    monkeypatch.chdir(record.parent)
+    assert main([words[0], str(record), *words[1:]]) == 4
+    assert said in capsys.readouterr().err
+
+
 def test_a_stream_that_was_closed_before_the_start_changes_nothing(record, monkeypatch):
     monkeypatch.setattr("sys.stdout", None)
     assert main(["gate", str(record), "--fail-on", "correct<0.9"]) == 1
