@@ -60,7 +60,7 @@ def command_part() -> Iterator[str]:
         own = [row for row in rows[name].items() if row not in shared]
         if own:
             yield from _table(own)
-        also = [_code(option) for option, text in rows[name].items() if (option, text) in shared]
+        also = [_code(option.partition(" ")[0]) for option, text in rows[name].items() if (option, text) in shared]
         if also:
             yield f"{'Also' if own else 'Takes'}: {', '.join(also)}."
             yield ""

@@ -18,7 +18,7 @@ from pytest_memfail.core import UsageError, counted
 
 def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
-    argument("record RECORD", f"whole {RECORD_HELP}; join shards with memfail merge first", Path)
+    argument("record RECORD", f"{RECORD_HELP}; it is whole, with its shards joined by memfail merge", Path)
     argument("-o --output FILE", "the anchor file; commit it", Path, required=True)
     argument("--reason TEXT", "why the anchor moves; shown when a gate fails", required=True)
 

@@ -71,9 +71,9 @@ class Arguments:
             more["default"] = default
         self._parser.add_argument(*words[: len(words) - len(value)], help=said, **more)
 
-    def data(self, said: str = "folder with the rows") -> None:
+    def data(self) -> None:
         """Declare `--data`."""
-        said += "; SUITE=DIR is the folder of one suite; repeatable (default: the shipped ones)"
+        said = "folder with the rows; SUITE=DIR is that of one suite; repeatable (default: the shipped ones)"
         self(f"{DATA} [SUITE=]DIR", said, many=True)
 
     def cases(self) -> None:

@@ -54,7 +54,7 @@ def add(argument: Arguments) -> None:
     argument("--conversations N", said, _limit, CONVERSATIONS)
     argument("--system NAME", "memory system to run the case against (default: that of RECORD; none for a log)")
     argument("--no-run", "do not run the case", dest="runs", action="store_false")
-    argument.data("with RECORD: folder with the rows of its run")
+    argument.data()
     argument.cases()
     argument(*CACHE_DIR)
     argument("-o --output FILE", f"where to write; ends in {ENDING}", Path)

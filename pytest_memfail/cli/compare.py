@@ -17,7 +17,7 @@ from pytest_memfail.core import UsageError
 
 def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
-    argument("records RECORD", f"two or more records of the same data; {RECORD_HELP}", Path, nargs="+")
+    argument("records RECORD", f"{RECORD_HELP}; two or more, of the same data", Path, nargs="+")
     argument("--over-seeds", "group the runs of a system that differ only in the seed, with intervals over seeds")
 
 

@@ -32,9 +32,8 @@ def add(argument: Arguments) -> None:
     argument("--baseline FILE", "earlier run to compare with", Path)
     argument("--anchor FILE", "golden run (memfail anchor) to compare with as well", Path)
     said = (
-        "expression that fails the gate: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
-        "regressions:p<0.05 (default with a baseline: regressions:p<0.04,*.regressions:p<0.01); "
-        "repeatable"
+        "expression that fails the gate, as for --memfail-fail-on: correct<0.80, regressions:p<0.05 (default with a "
+        "baseline: regressions:p<0.04,*.regressions:p<0.01); repeatable"
     )
     argument("--fail-on EXPR", said, many=True)
     argument("--save-baseline FILE", "save the verdicts of the record as a baseline", Path)

@@ -1,7 +1,7 @@
 """Measure how well a judge agrees with labelled cases.
 
-Run a judge over labelled cases and print how well it agrees with their labels, by task, verdict and confidence. Exits
-with 1 if the judge failed on a case, or agrees less than --fail-under.
+Print how well a judge agrees with labelled cases, by task, verdict and confidence. Exits with 1 if the judge failed on
+a case.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ SEED: Final = 42
 def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
     argument("files FILE", "labelled cases, JSON Lines (default: the shipped ones)", Path, nargs="*")
-    said = "instead of labelled cases: plant known faults into verbatim stores of rows (mutation score)"
+    said = "instead of labelled cases: plant known faults into verbatim stores of the rows of --data (mutation score)"
     argument("--planted", said)
-    argument.data("with --planted: folder with the rows")
+    argument.data()
     argument("--every N", "with --planted: use every Nth fact", int, 1)
     argument(
         f"{OPTION} NAME",

@@ -34,8 +34,8 @@ def add(argument: Arguments) -> None:
     argument("-n --number N", "facts to label", int, 50)
     argument("--seed N", "selects the sample", int, 42)
     argument("--unsure", "label the facts that the judge was least sure of instead; gives no estimate")
-    argument.data("folder with the rows of the run")
-    argument("--cases DIR", "folder with your own *.memfail.yaml cases; repeatable", Path, many=True)
+    argument.data()
+    argument.cases()
     argument(*CACHE_DIR)
 
 

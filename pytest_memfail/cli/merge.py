@@ -19,7 +19,7 @@ from pytest_memfail.core import UsageError, is_same_place
 
 def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
-    argument("records RECORD", f"the shards; {RECORD_HELP}", Path, nargs="+")
+    argument("records RECORD", f"{RECORD_HELP}, of each shard", Path, nargs="+")
     said = "where to write the joint record, or a folder (ending in /) for one record per run"
     argument("-o --output OUT", said, required=True)
 

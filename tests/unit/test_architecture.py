@@ -304,7 +304,6 @@ EXAMPLES = "an example in help or a docstring"
 KNOWN_WORDS = {
     "suites/load.py": "lists the suites of this package",
     "options.py": EXAMPLES,
-    "cli/gate.py": EXAMPLES,
     "cli/generate.py": EXAMPLES,
     "results/expressions.py": EXAMPLES,
     "results/summary.py": "the published name of a figure",
