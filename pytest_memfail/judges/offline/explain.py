@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.judges.offline import lexicon
@@ -110,12 +109,6 @@ def strongest_lines(model: Model, features: Mapping[str, float], meanings: Mappi
             found.append((whole - model.probabilities(without).kept, name, values[at]))
     found.sort(key=lambda item: (-abs(item[0]), item[1]))
     return [f"{change:+.3f}  {name} = {value:g}: {meanings[name]}" for change, name, value in found[:STRONGEST]]
-
-
-def is_near_copy(one: Iterable[str], other: Iterable[str], least: float) -> bool:
-    """Return whether two runs of words differ in only a few words."""
-    matcher = SequenceMatcher(None, list(one), list(other), autojunk=False)
-    return matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least and matcher.ratio() >= least
 
 
 def quoted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The offline judge: a small trained model decides the stages, behind two exact guards."""
+"""The offline judge: a small trained model decides the stages, behind three exact guards."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder, Network
 from pytest_memfail.judges.kinds import SuiteKinds
-from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, quoted, reason_for, strongest_lines
-from pytest_memfail.judges.offline.features import MEANINGS, features_of
+from pytest_memfail.judges.offline.explain import parts_of, quoted, reason_for, strongest_lines
+from pytest_memfail.judges.offline.features import MEANINGS, features_of, is_turned
 from pytest_memfail.judges.offline.index import Candidate, Index
 from pytest_memfail.judges.offline.lexicon import SYNONYM
-from pytest_memfail.judges.offline.match import Match, coverage
+from pytest_memfail.judges.offline.match import Match, coverage, is_near_copy
 from pytest_memfail.judges.offline.meaning import Meaning
 from pytest_memfail.judges.offline.model import Model, Probabilities, corrected_model, shipped_model
 from pytest_memfail.judges.offline.readable import is_foreign, standing, unread_entries
@@ -43,6 +43,8 @@ KEPT: Final = 0.55
 SHOWN_KEPT: Final = 16
 """The number of indexed sets of shown memories to keep, for systems that show the same memories repeatedly."""
 CERTAIN: Final = 0.995
+TURNED: Final = 0.95
+"""The probability that a claim is damaged which is told with a negation more or less and is otherwise the same."""
 NOTHING: Final = "nothing of it is there, as it should be"
 """Why a claim that a state has ended is kept by memories that mention neither the state nor its end."""
 UNKNOWN: Final = Probabilities(0.0, 0.0, 0.0)
@@ -280,6 +282,8 @@ class OfflineJudge:
         entries = match.relied_on
         if claim.holds_unsaid and _is_whole_rule(claim) and coverage(reading.context, match.union) < 0.5:
             believed = Probabilities(0.0, 0.0, 1.0)
+        if not claim.has_ended and is_turned(match):
+            believed = Probabilities(1 - TURNED, TURNED, 0.0)
         if believed.kept >= KEPT:
             is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
             reason = NOTHING if is_vacuous else reason_for(match, "kept", ())

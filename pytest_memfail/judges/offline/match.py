@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final
 
@@ -144,3 +145,9 @@ def coverage(keys: Iterable[str], held: dict[str, float]) -> float:
         total += weight
         kept += weight * held.get(key, 0.0)
     return kept / total if total else 1.0
+
+
+def is_near_copy(one: Iterable[str], other: Iterable[str], least: float) -> bool:
+    """Return whether two runs of words differ in only a few words."""
+    matcher = SequenceMatcher(None, list(one), list(other), autojunk=False)
+    return matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least and matcher.ratio() >= least

@@ -396,7 +396,7 @@ def test_bad_weights_are_refused_in_one_line(tmp_path: Path, content: bytes) -> 
 
 @pytest.mark.parametrize("name", ["missing.json", "."])
 def test_weights_that_are_no_file_are_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=r"weights=.*cannot be read") as refused:
+    with pytest.raises(UsageError, match=r"got weights=.*, expected a file") as refused:
         OfflineJudge(weights=tmp_path / name)
     assert len(str(refused.value).splitlines()) == 1
 

@@ -7,8 +7,9 @@ from functools import cache, lru_cache
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import Token, key_of
-from pytest_memfail.judges.offline.match import Match
-from pytest_memfail.judges.offline.statements import Statement
+from pytest_memfail.judges.offline.match import Match, is_near_copy
+from pytest_memfail.judges.offline.reading import Reading
+from pytest_memfail.judges.offline.statements import Statement, read_entry
 
 MARKERS = {
     "negation": "no not never nor without cannot neither none nobody nothing nowhere hardly barely stop stops stopped stopping quit "
@@ -34,6 +35,13 @@ DISLIKING = (
     "dislike hate loathe detest avoid refuse despise abhor reject shun resent bother annoy tolerate allergic intolerant"
 )
 CLASSES = (*MARKERS, "liking", "disliking")
+NOT = frozenset("no not never cannot".split())
+"""Words that turn a statement into its contrary if nothing else in it changes; those in "n't" too."""
+FORMERLY = frozenset("formerly previously".split())
+"""Words that turn it into what was."""
+DO = frozenset("do does did".split())
+NEARLY = 0.75
+"""The least similarity of two statements that are the same apart from a negation."""
 ENTRY = ("only", "negation", "past", "now")
 """Classes that are also counted in the whole entry."""
 NAMES = {
@@ -117,6 +125,40 @@ def compute(match: Match) -> dict[str, float]:
         if match.held.get(wanted, 0.0) < 0.7 and wanted[:1].isalpha():
             found["opposite"] += not lexicon.lookup(wanted).opposite.isdisjoint(keys)
     return found
+
+
+def is_turned(match: Match) -> bool:
+    """Return whether statements say the claim again with a negation added or lost, and none says it as it is.
+
+    They have the same words with content, nearly in the same order, and the same words of every class but the past.
+    """
+    reading = match.reading
+    parts = " ".join(part.text for part in reading.claim.parts if not part.wordings)
+    wanted = [_Said(statement, reading) for statement in read_entry(parts)]
+    said = [_Said(candidate.statement, reading) for candidate in match.together]
+    alike = [(one, other) for one in said for other in wanted if one.rest == other.rest]
+    is_clear = all(one.is_turned != other.is_turned for one, other in alike)
+    return is_clear and any(is_near_copy(one.words, other.words, NEARLY) for one, other in alike)
+
+
+class _Said:
+    """A statement apart from names, the words that turn it, and those of its past."""
+
+    def __init__(self, statement: Statement, reading: Reading) -> None:
+        self.words: list[str] = []
+        negations = formerly = 0
+        for token, after in zip(statement.tokens, (*statement.tokens[1:], None), strict=True):
+            if token.lower in NOT or token.lower.endswith("n't"):
+                negations += not (after and after.lower[0].isdigit())  # "no. 5"
+            elif token.lower in FORMERLY:
+                formerly += 1
+            elif token.lower not in DO and token.key.lstrip("@") not in reading.names:
+                self.words.append(token.key or token.lower)
+        self.is_turned = negations + formerly > 0
+        classes = counts([statement])
+        classes["negation"] -= negations
+        keys = statement.keys - reading.names - FORMERLY
+        self.rest = (keys, tuple(number for name, number in classes.items() if name != "past"))
 
 
 def _turned(source: dict[str, int], best: dict[str, int], one: str, other: str) -> float:
