@@ -28,7 +28,7 @@ from pytest_memfail.core import (
 from pytest_memfail.records import DATA, VARIANT, Comparison, Flip, Paired, Rate, SuiteRecord, differences
 from pytest_memfail.results.runs import Loaded, labels
 from pytest_memfail.results.statistics import bootstrap, by_row, correct_together, wilson
-from pytest_memfail.results.summary import HELD, TOTAL, Summary, Tally, score_of, success, suite_measures
+from pytest_memfail.results.summary import HELD, TOTAL, Summary, Tally, counted_by, success, suite_measures
 
 # -- a run against an earlier one --------------------------------------------------------------------------------------
 
@@ -385,9 +385,10 @@ def _shifts(record: int, first: Loaded, other: Loaded) -> Iterator[Shift]:
 def _difference(
     measure: Measure, before: Mapping[Key, QuestionRecord], after: Mapping[Key, QuestionRecord], groups: list[list[Key]]
 ) -> Callable[[Sequence[int]], float | None]:
+    runs = [[counted_by(measure, [run[key] for key in group]) for group in groups] for run in (before, after)]
+
     def of(drawn: Sequence[int]) -> float | None:
-        keys = [key for at in drawn for key in groups[at]]
-        old, new = (score_of(measure, [run[key] for key in keys]).value for run in (before, after))
+        old, new = (measure.of([question for at in drawn for question in run[at]]).value for run in runs)
         return None if old is None or new is None else new - old
 
     return of

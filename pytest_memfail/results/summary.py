@@ -412,10 +412,10 @@ def _proxies(suite: Suite) -> list[str]:
     return [f"{task}.{part.name}" for task, parts in suite.parts.items() for part in parts if part.is_proxy]
 
 
-def score_of(measure: Measure, asked: Sequence[QuestionRecord]) -> Score:
-    """Return a measure of a suite over those of its questions that the measure counts."""
-    counted = [q for q in asked if measure.with_errors or q.verdict != ERROR]
-    return measure.of([question for question in counted if measure.part in (None, question.group)])
+def counted_by(measure: Measure, asked: Sequence[QuestionRecord]) -> list[QuestionRecord]:
+    """Return those questions of a suite that a measure of it counts."""
+    finished = [q for q in asked if measure.with_errors or q.verdict != ERROR]
+    return [question for question in finished if measure.part in (None, question.group)]
 
 
 def suite_measures(suite: Suite, protocol: str) -> tuple[Measure, ...]:
@@ -426,7 +426,7 @@ def suite_measures(suite: Suite, protocol: str) -> tuple[Measure, ...]:
 def _named_score(measure: Measure, asked: Sequence[QuestionRecord]) -> Score:
     """Return a measure of a suite, with what is shown beside its value."""
     shown = {name: getattr(measure, name) for name in ("name", "title", "part", "line", "unit")}
-    return replace(score_of(measure, asked), **shown)
+    return replace(measure.of(counted_by(measure, asked)), **shown)
 
 
 def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord]) -> StoreFigures:

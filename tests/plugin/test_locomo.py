@@ -124,7 +124,10 @@ def test_wrong_days_lose_the_date_of_temporal_questions_alone(locomo: LoCoMo, sy
     )
 
 
-def test_both_criteria_are_measured_in_one_run_and_one_of_them_decides(locomo: LoCoMo, endpoint: LocalEndpoint) -> None:
+def test_both_criteria_are_measured_in_one_run_and_one_of_them_decides(
+    locomo: LoCoMo, endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_memfail.results.statistics.RESAMPLES", 100)  # no interval is looked at
     models = ("--memfail-model=m", "--memfail-judge=m")
     result = locomo.run(*models, "--memfail-record=strict.jsonl", system="full-context")
     scores = locomo.scores("strict.jsonl")

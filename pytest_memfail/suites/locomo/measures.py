@@ -7,7 +7,7 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from importlib.util import find_spec
+from importlib import util
 from typing import Any, Final
 
 from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score
@@ -23,6 +23,7 @@ UNKNOWN: Final = ("no information available", "not mentioned")
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _SMALL_WORDS: Final = re.compile(r"\b(?:a|an|the|and)\b")
 
+find_spec = lru_cache(maxsize=1)(util.find_spec)  # asked for each draw of a bootstrap
 Of = Callable[[Sequence[QuestionRecord]], Score]
 Value = Callable[[QuestionRecord], float | None]
 
