@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
@@ -168,7 +169,7 @@ def stretch(wanted: str, said: Sequence[str], first: int) -> int | None:
         return None
     found = ""
     for last in range(first, len(said)):
-        found += joined(said[last : last + 1])
+        found += "" if said[last] in _SKIPPED else _fenced(said[last])
         if not wanted.startswith(found):
             return None
         if found == wanted:
@@ -181,12 +182,13 @@ def joined(value: Sequence[str]) -> str:
     return "".join(_fenced(word) for word in value if word not in _SKIPPED)
 
 
+@lru_cache(maxsize=65536)
 def _fenced(word: str) -> str:
     return f" {word} " if _is_number(word) or word in NEGATIONS or word in _ELSE else word
 
 
 def _is_number(word: str) -> bool:
-    return any(letter.isdigit() for letter in word)
+    return any(map(str.isdigit, word))
 
 
 def f1(precision: float, recall: float) -> float:
