@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import json
@@ -224,12 +225,13 @@ class Project:
         held = sorted(path for path in self.path.rglob("*") if path.is_file())
         contents = [(str(path.relative_to(self.path)), path.read_bytes()) for path in held]
         key = hashlib.sha256(repr((what, contents)).encode()).hexdigest()[:16]
-        left = self.path.parent / f"left-{key}"
-        if left.is_dir():
-            shutil.copytree(left, self.path, symlinks=True, dirs_exist_ok=True)
-        else:
+
+        def make_here(folder: Path) -> None:
             make()
-            shutil.copytree(self.path, left, symlinks=True)
+            shutil.copytree(self.path, folder, symlinks=True)
+
+        left = made_once(self.path.parent, f"left-{key}", make_here)
+        shutil.copytree(left, self.path, symlinks=True, dirs_exist_ok=True)
 
     def _begin(self, system: str | None) -> list[str]:
         (self.path / "events.log").unlink(missing_ok=True)  # what is looked at is of this run
@@ -277,6 +279,17 @@ class Project:
     def fills(self) -> Counter[str]:
         """How often each conversation was stored."""
         return Counter(self.events("store"))
+
+
+def made_once(base: Path, name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that `make` fills, or has filled for an earlier test: of any worker, if `base` is pytest's folder."""
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    if not folder.is_dir():
+        mine = base / f"{name}-in-the-making"
+        make(mine)
+        with contextlib.suppress(OSError):  # another worker was faster
+            mine.rename(folder)
+    return folder
 
 
 def collected(result: pytest.RunResult) -> list[str]:

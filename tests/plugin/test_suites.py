@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from whole_runs import run_pytest_in
 
-from plugin.project import BARE_INI, Project, collected
+from plugin.project import BARE_INI, Project, collected, made_once
 from plugin.test_resume import KILL
 from pytest_memfail.cli import main as memfail
 from pytest_memfail.report.published import SummaryModel
@@ -166,9 +166,16 @@ ASK = ("--memfail-model=m", "--memfail-judge=offline+m", "--memfail-cache=off")
 @pytest.fixture(scope="module")
 def whole_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
     """The whole sample with bm25, alone and in one go: its record, exit code and output."""
-    folder = tmp_path_factory.mktemp("whole")
-    (folder / "pytest.ini").write_text(BARE_INI)
-    return folder / "r.jsonl", *run_pytest_in(folder, ["--memfail-system=bm25", MEME, "--memfail-record=r.jsonl"])
+
+    def run(folder: Path) -> None:
+        folder.mkdir()
+        (folder / "pytest.ini").write_text(BARE_INI)
+        done = run_pytest_in(folder, ["--memfail-system=bm25", MEME, "--memfail-record=r.jsonl"])
+        (folder / "done.json").write_text(json.dumps(done))
+
+    folder = made_once(tmp_path_factory.getbasetemp(), "whole-meme", run)
+    code, output = json.loads((folder / "done.json").read_text())
+    return folder / "r.jsonl", code, output
 
 
 @pytest.fixture(scope="module")
@@ -252,14 +259,16 @@ def test_a_question_that_needs_a_recorded_one_is_not_asked_twice(meme: Meme, who
 
 def test_shards_and_merge(meme: Meme, whole: dict[str, Line], capsys: pytest.CaptureFixture[str]) -> None:
     for shard in (1, 2):
-        meme.run(f"--memfail-shard={shard}/2", f"--memfail-record={shard}.jsonl")
+        meme.run(FEW, f"--memfail-shard={shard}/2", f"--memfail-record={shard}.jsonl")
     halves = [meme.questions(f"{shard}.jsonl") for shard in (1, 2)]
     assert not halves[0].keys() & halves[1].keys()
     capsys.readouterr()
     names = [str(meme.path / f"{name}.jsonl") for name in ("1", "2", "joint")]
     assert memfail(["merge", *names[:2], "-o", names[2]]) == 0
     assert "encoded 100.0 %" in capsys.readouterr().out
-    assert meme.questions("joint.jsonl") == whole
+    joint = meme.questions("joint.jsonl")
+    assert joint == {name: whole[name] for name in (*halves[0], *halves[1])}
+    assert Counter(line["part"] for line in joint.values()) == dict.fromkeys(PARTS, 2)
     outputs = [meme.path / f"x.{kind}" for kind in ("html", "md", "json")]
     assert memfail(["report", names[2], *(word for path in outputs for word in ("-o", str(path)))]) == 0
     for path in outputs[:2]:
