@@ -225,13 +225,15 @@ class Project:
         held = sorted(path for path in self.path.rglob("*") if path.is_file())
         contents = [(str(path.relative_to(self.path)), path.read_bytes()) for path in held]
         key = hashlib.sha256(repr((what, contents)).encode()).hexdigest()[:16]
+        made_here = []
 
-        def make_here(folder: Path) -> None:
-            make()
+        def make_and_keep(folder: Path) -> None:
+            made_here.append(make())
             shutil.copytree(self.path, folder, symlinks=True)
 
-        left = made_once(self.path.parent, f"left-{key}", make_here)
-        shutil.copytree(left, self.path, symlinks=True, dirs_exist_ok=True)
+        left = made_once(self.path.parent, f"left-{key}", make_and_keep)
+        if not made_here:
+            shutil.copytree(left, self.path, symlinks=True, dirs_exist_ok=True)
 
     def _begin(self, system: str | None) -> list[str]:
         (self.path / "events.log").unlink(missing_ok=True)  # what is looked at is of this run
