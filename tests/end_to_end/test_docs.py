@@ -107,7 +107,7 @@ def test_the_samples_of_tests_run(run_pytest: Run, tmp_path: Path) -> None:
 def test_the_judge_of_the_page_judges(run_pytest: Run, tmp_path: Path) -> None:
     (sample,) = re.findall(r"```python\n(.*?)```", text_of(REPOSITORY / "docs" / "custom_judge.md"), re.DOTALL)
     (tmp_path / "strict_numbers.py").write_text(sample, encoding="utf-8")
-    arguments = ("--memfail-system=bm25", "--memfail-limit=10", "--memfail-haystack=sample")
+    arguments = ("--memfail-system=bm25", "--memfail-limit=3", "--memfail-haystack=sample")
     by_rules = run_pytest(*arguments).verdicts
     own = run_pytest(*arguments, "--memfail-judge=strict_numbers:StrictNumbers")
     assert own.verdicts == by_rules  # a verbatim store keeps every digit

@@ -20,16 +20,16 @@ def episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with LocalEndpoint(answer_by_rule) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        assert main(["generate", "meme", "-n", "12", "--model", "gpt-5-mini", "-o", str(folder)]) == 0
+        assert main(["generate", "meme", "-n", "4", "--model", "gpt-5-mini", "-o", str(folder)]) == 0
     return folder
 
 
 @pytest.mark.parametrize("system", ["full-context", "bm25"])
 def test_generated_episodes_run(run_pytest: Callable[..., Any], episodes: Path, system: str) -> None:
     ran = run_pytest(f"--memfail-system={system}", "--memfail-suite=meme:ours", f"--memfail-data={episodes}")
-    assert "meme (your own: 12 stores, 156 questions; not the published rows" in ran.output
+    assert "meme (your own: 4 stores, 52 questions; not the published rows" in ran.output
     verdicts = Counter(ran.verdicts.values())
-    assert sum(verdicts.values()) == 156
+    assert sum(verdicts.values()) == 52
     if system == "full-context":
         assert set(verdicts) == {"no_answer"}, verdicts
     else:

@@ -16,7 +16,7 @@ from pytest_memfail.testing import Fault, LocalEndpoint, answer_by_rule
 Run = Callable[..., Any]
 
 KEY = "sk-planted-0123456789abcdef"
-SAMPLE = ("--memfail-limit=4", "-q")
+SAMPLE = ("--memfail-limit=4", "--memfail-haystack=sample", "-q")
 # few calls at once: with all questions in flight together none may be through half way
 TWO_TASKS = ("--memfail-limit=6", "--memfail-concurrency=2", "--memfail-tasks=long_hop,conditional_facts_hard", "-q")
 JUDGED = ("storage", "summary", "retrieval", "answer", "warm")

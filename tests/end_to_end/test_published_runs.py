@@ -66,6 +66,7 @@ def test_the_paper_protocol_runs_on_the_published_rows(run_pytest: Run, publishe
         "--memfail-protocol=paper",
         "-q",
         "--memfail-tasks=long_hop,coex*",
+        "--memfail-limit=20",  # all conversations are stored
     )
     stores = {line["task"]: line for line in done.record if line["type"] == "store"}
     assert stores["coexisting_facts"]["conversations"] == 340

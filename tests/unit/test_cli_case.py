@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -29,11 +31,25 @@ def run(folder, *words):
     return load_record(folder / "run.jsonl").questions
 
 
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Run in this process what the command starts in one of its own, which imports all anew."""
+
+    def run(command, *, env, **_):
+        assert command[:3] == [sys.executable, "-m", "pytest"]
+        code, output = run_pytest_in(Path.cwd(), [*command[3:], *LEFT_OUT[1:]], env)
+        return subprocess.CompletedProcess(command, code, output, "")
+
+    monkeypatch.setattr("pytest_memfail.cli.case.subprocess", SimpleNamespace(run=run))
+
+
 @pytest.mark.parametrize(
     ("system", "task", "verdict"),
     [("lossy", "conditional_facts_easy", "summary_error"), ("misdirected", "coexisting_facts", "not_retrieved")],
 )
-def test_a_case_of_a_record_fails_the_same_way(tmp_path, monkeypatch, capsys, system, task, verdict):
+def test_a_case_of_a_record_fails_the_same_way(
+    tmp_path, monkeypatch, capsys, in_this_process, system, task, verdict
+):
     monkeypatch.chdir(tmp_path)
     few = (f"--memfail-tasks={task}", "--memfail-limit=8", "--memfail-haystack=sample")
     asked = run(tmp_path, f"--memfail-system={system}", *few)
@@ -70,7 +86,7 @@ def pytest_memfail_make_system(name):
 """
 
 
-def test_cases_of_a_memory_that_forgets_its_newest_fail(tmp_path, monkeypatch, capsys):
+def test_cases_of_a_memory_that_forgets_its_newest_fail(tmp_path, monkeypatch, capsys, in_this_process):
     """Each fails only if its evidence is as late in its store as it was in the run."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "conftest.py").write_text(NEWEST, encoding="utf-8")
@@ -176,6 +192,7 @@ def case_of(folder, lines, *words):
 
 
 def test_a_log_that_ends_with_the_wrong_answer_ends_before_its_question(tmp_path, monkeypatch, capsys):
+    """Its case is run as users run it, in a process of its own."""
     monkeypatch.chdir(tmp_path)
     code, case = case_of(tmp_path, LATE, "--answer=only on Thursdays", "--system=lossy")
     assert code == 0
@@ -265,7 +282,7 @@ def test_a_case_keeps_the_time_of_day(tmp_path):
     assert [conversation.timestamp for conversation in store.read_conversations()] == starts
 
 
-def test_a_case_of_what_was_not_forgotten_fails_the_same_way(tmp_path, monkeypatch, capsys):
+def test_a_case_of_what_was_not_forgotten_fails_the_same_way(tmp_path, monkeypatch, capsys, in_this_process):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kept.memfail.yaml").write_text(
         "conversations: [I take aspirin., {forget: I take aspirin., date: 2026-03-02}]\n"
