@@ -6,13 +6,17 @@ import gc
 import os
 import ssl
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from pytest_memfail.suites import shipped_data
+from pytest_memfail.suites.memfail import plan
 
 
 def pytest_collection_finish() -> None:
@@ -36,6 +40,39 @@ def packages_are_read_once() -> Iterator[None]:
         for name in ("entry_points", "files"):
             patch.setattr(Distribution, name, property(_once_a_place(getattr(Distribution, name).fget)))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def shipped_rows_are_read_once() -> Iterator[None]:
+    """Share the rows that ship with the package, and what is made of them, which nothing changes: most runs load them."""
+    rows: dict[Path, Any] = {}
+    read = plan.read_rows
+
+    def read_once(path: Path, *how: Any) -> Any:
+        if path.parent != shipped_data():
+            return read(path, *how)
+        if path not in rows:
+            rows[path] = read(path, *how)
+        return rows[path]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "read_rows", read_once)
+        for name, one in plan.TASKS.items():
+            patch.setitem(plan.TASKS, name, replace(one, build=_built_once(one.build, rows)))
+        yield
+
+
+def _built_once(build: Callable[..., Any], shared: Mapping[Path, Any]) -> Callable[..., Any]:
+    known: dict[tuple[Any, ...], Any] = {}
+
+    def built(name: str, rows: Any, *how: Any) -> Any:
+        if rows is not shared.get(rows.path):
+            return build(name, rows, *how)
+        if (name, *how) not in known:
+            known[name, *how] = build(name, rows, *how)
+        return known[name, *how]
+
+    return built
 
 
 def _once_a_place(read: Callable[[Distribution], Any]) -> Callable[[Distribution], Any]:

@@ -17,11 +17,17 @@ import pytest
 
 import pytest_memfail
 
+LEFT_OUT = tuple(
+    f"-pno:{name}" for name in ("cacheprovider", "hypothesispytest", "anyio", "rerunfailures", "unraisableexception")
+)
+"""Plugins that the runs do without: they import much or open a port at the start, or collect garbage twice at the end."""
+
 
 def run_pytest_in(folder: Path, words: Sequence[str], environment: Mapping[str, str] = os.environ) -> tuple[int, str]:
     """Run pytest in a folder; return its exit code and output. A run with workers has a process of its own."""
+    words = [*LEFT_OUT, *words]
     if "-n" not in words or words[words.index("-n") + 1] == "0":
-        code, out, errors = in_this_process(lambda: pytest.main(list(words)), folder, environment)
+        code, out, errors = in_this_process(lambda: pytest.main(words), folder, environment)
         return code, out + errors
     command = [sys.executable, "-m", "pytest", *words]
     done = subprocess.run(command, cwd=folder, env=dict(environment), capture_output=True, text=True, check=False)

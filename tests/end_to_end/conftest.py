@@ -15,8 +15,6 @@ import pytest
 from whole_runs import run_pytest_in
 
 REPOSITORY = Path(__file__).parents[2]
-LEFT_OUT = tuple(f"-pno:{name}" for name in ("cacheprovider", "hypothesispytest", "anyio", "unraisableexception"))
-"""Plugins that these runs do without: two import much at the start, and the last collects garbage twice at the end."""
 PUBLISHED = REPOSITORY.parent / "shared" / "data" / "memfail"
 
 
@@ -52,7 +50,7 @@ def running_in(home: Path) -> Callable[..., Finished]:
         record = home / "record.jsonl"
         record.unlink(missing_ok=True)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "OPENAI_"))}
-        words = [f"--memfail-record={record}", *LEFT_OUT, *arguments]
+        words = [f"--memfail-record={record}", *arguments]
         code, output = run_pytest_in(cwd or home, words, {**environment, **(env or {})})
         lines = [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
         return Finished(code, output, lines)

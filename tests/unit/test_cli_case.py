@@ -22,11 +22,9 @@ from pytest_memfail.suites import read_custom
 sys.path.insert(0, str(Path(__file__).parent / "report"))
 from recorded_runs import verdicts
 
-LEFT_OUT = ("-pno:cacheprovider", "-pno:hypothesispytest", "-pno:anyio")
-
 
 def run(folder, *words):
-    code, output = run_pytest_in(folder, ["-q", *LEFT_OUT, "--memfail-record=run.jsonl", *words])
+    code, output = run_pytest_in(folder, ["-q", "--memfail-record=run.jsonl", *words])
     assert code in (0, 1), output
     return load_record(folder / "run.jsonl").questions
 
@@ -37,7 +35,7 @@ def in_this_process(monkeypatch):
 
     def run(command, *, env, **_):
         assert command[:3] == [sys.executable, "-m", "pytest"]
-        code, output = run_pytest_in(Path.cwd(), [*command[3:], *LEFT_OUT[1:]], env)
+        code, output = run_pytest_in(Path.cwd(), command[3:], env)
         return subprocess.CompletedProcess(command, code, output, "")
 
     monkeypatch.setattr("pytest_memfail.cli.case.subprocess", SimpleNamespace(run=run))

@@ -36,7 +36,7 @@ class Broken(Kind):
 """
 
 
-RUN = "--memfail-system=bm25 --memfail-record=run.jsonl -p no:cacheprovider -p no:anyio -p no:hypothesispytest"
+RUN = "--memfail-system=bm25 --memfail-record=run.jsonl"
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def run(folder, monkeypatch, *options):
     with LocalEndpoint(answer_by_rule) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        code, output = run_pytest_in(folder, ["-p", "no:anyio", "-p", "no:hypothesispytest", *words])
+        code, output = run_pytest_in(folder, words)
     assert code in (0, 1), output
     return {row["stage"]: (row["calls"], row["cache_hits"]) for row in load_record(folder / "r.jsonl").footer.models}
 
