@@ -19,7 +19,8 @@ Run = Callable[..., Any]
 def record(run_once: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     tasks = "--memfail-tasks=conditional_facts_easy,long_hop,persona_retrieval,updated_facts"
     path = tmp_path_factory.mktemp("labelled") / "r.jsonl"
-    done = run_once("--memfail-system=lossy", tasks, "--memfail-limit=8", f"--memfail-record={path}", "-q")
+    few = ("--memfail-limit=8", "--memfail-haystack=sample")
+    done = run_once("--memfail-system=lossy", tasks, *few, f"--memfail-record={path}", "-q")
     assert path.exists(), done.output
     return path
 

@@ -228,7 +228,9 @@ def test_a_second_run_makes_no_call(sample: Shared) -> None:
     assert judgements(second) == judgements(sample.done)
 
 
-@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.slow), "2"])
+@pytest.mark.parametrize(
+    "workers", ["0", pytest.param("2", marks=pytest.mark.slow)]
+)  # test_runs_of_md_file.py replays with two
 def test_a_replay_needs_no_key(sample: Shared, workers: str) -> None:
     before = sample.endpoint.calls
     url = {"OPENAI_BASE_URL": sample.endpoint.url}  # it is a part of what a reply is kept under

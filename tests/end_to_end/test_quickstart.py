@@ -23,7 +23,7 @@ def quickstart(tmp_path: Path) -> Path:
 def test_the_quickstart_runs_with_the_one_command_of_its_readme(run_pytest: Run, quickstart: Path) -> None:
     command = re.search(r"^\$ pytest (.+)$", (quickstart / "README.md").read_text(), re.MULTILINE)
     assert command is not None
-    done = run_pytest(*shlex.split(command[1]), "--memfail-limit=10", cwd=quickstart)
+    done = run_pytest(*shlex.split(command[1]), "--memfail-limit=10", "--memfail-haystack=sample", cwd=quickstart)
     assert done.code == 1
     counts = done.counts()
     assert sum(counts.values()) == 60

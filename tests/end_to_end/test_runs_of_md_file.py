@@ -39,11 +39,11 @@ def test_without_a_model_it_is_refused_in_one_line(run_pytest: Run) -> None:
 def test_its_calls_are_counted_and_a_recorded_run_replays_without_an_endpoint(run_pytest: Run, tmp_path: Any) -> None:
     given = (*SYSTEM, "--memfail-system-option=model=m", f"--memfail-cache-path={tmp_path / 'kept.sqlite'}")
     with LocalEndpoint(reply_by_rule) as endpoint:
-        first = run_pytest(*given, "-n2", env=env_of(endpoint))
+        first = run_pytest(*given, env=env_of(endpoint))
         calls = endpoint.calls
     assert calls == spent(first)["calls"] > 8
     assert spent(first)["prompt_tokens"] > 0
-    again = run_pytest(*given, "--memfail-cache=only")
+    again = run_pytest(*given, "--memfail-cache=only", "-n2")
     assert (spent(again)["calls"], spent(again)["cache_hits"]) == (0, calls)
     assert again.verdicts == first.verdicts
     assert set(first.counts()) <= {"correct", "not_retrieved", "no_answer"}  # the rule keeps every message

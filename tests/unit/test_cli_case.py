@@ -45,9 +45,7 @@ def in_this_process(monkeypatch):
     ("system", "task", "verdict"),
     [("lossy", "conditional_facts_easy", "summary_error"), ("misdirected", "coexisting_facts", "not_retrieved")],
 )
-def test_a_case_of_a_record_fails_the_same_way(
-    tmp_path, monkeypatch, capsys, in_this_process, system, task, verdict
-):
+def test_a_case_of_a_record_fails_the_same_way(tmp_path, monkeypatch, capsys, in_this_process, system, task, verdict):
     monkeypatch.chdir(tmp_path)
     few = (f"--memfail-tasks={task}", "--memfail-limit=8", "--memfail-haystack=sample")
     asked = run(tmp_path, f"--memfail-system={system}", *few)
