@@ -69,8 +69,8 @@ def _built_once(build: Callable[..., Any], shared: Mapping[Path, Any]) -> Callab
         if rows is not shared.get(rows.path):
             return build(name, rows, *how)
         if (name, *how) not in known:
-            known[name, *how] = build(name, rows, *how)
-        return known[name, *how]
+            known[(name, *how)] = build(name, rows, *how)
+        return known[(name, *how)]
 
     return built
 

@@ -219,9 +219,12 @@ def test_a_model_is_asked_once_for_the_same(cases, capsys, endpoint, tmp_path):
     assert endpoint.calls >= 4 * asked  # not even equal calls of one command share a reply
 
 
-def test_a_limit_takes_the_same_cases_of_every_task_and_label(capsys):
+def test_a_limit_takes_the_same_cases_of_every_task_and_label(capsys, tmp_path):
+    lines = (cases_folder(MEMFAIL) / "dev.jsonl").read_text(encoding="utf-8").splitlines()[::4]
+    (tmp_path / "few.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
     def judged(limit):
-        assert main(["judge-check", "--limit", str(limit), "--show", "-1", "--json"]) == 0
+        assert main(["judge-check", str(tmp_path / "few.jsonl"), "--limit", str(limit), "--show", "-1", "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
     few, same, more = judged(30), judged(30), judged(45)

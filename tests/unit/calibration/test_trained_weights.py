@@ -99,7 +99,7 @@ def test_the_figures_of_the_page_are_those_of_the_model_card():
     assert [row for row in rows if row not in card] == []
 
 
-@pytest.mark.parametrize("every", [pytest.param(25, marks=pytest.mark.slow), 75])
+@pytest.mark.parametrize("every", [pytest.param(25, marks=pytest.mark.slow), 150])
 def test_planted_faults_on_shipped_rows_are_named(every):
     tasks = load_tasks(TaskRequest(MEMFAIL_TASKS))
     judged = judge_cases(OfflineJudge(), planted_cases(PLANTS, tasks, every=every))

@@ -59,7 +59,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow), 9])
 @pytest.mark.parametrize("kind", ["header", "question", "error", "store", "footer"])
 def test_any_field_may_be_damaged(sound, tmp_path, monkeypatch, capsys, kind, every):
     monkeypatch.chdir(tmp_path)
