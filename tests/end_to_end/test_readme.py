@@ -53,18 +53,6 @@ def test_the_sample_of_a_memory_system_of_ones_own_runs(run_pytest: Run, tmp_pat
     assert done.counts()["error"] == 0
 
 
-def test_the_lines_of_a_task_in_the_tables_of_the_readme_are_what_its_command_prints(run_pytest: Run) -> None:
-    def lines(text: str) -> list[list[str]]:
-        return [line.split() for line in re.findall(r"^updated_facts +\d+ +\d+\.\d .*$", text, re.MULTILINE)]
-
-    memory, facts = lines(README)
-    assert memory.pop(-2) == "0"  # vacuous, a column that is not printed without persona_retrieval
-    done = run_pytest("--memfail-system=bm25", "--memfail-tasks=updated_facts")
-    assert lines(done.output) == [facts, memory]
-    assert set(done.counts()) == {"no_answer", "not_retrieved"}  # a verbatim store loses nothing
-
-
-@pytest.mark.slow  # the test above shows the lines of one task
 def test_the_table_of_the_readme_is_what_its_command_prints(run_pytest: Run) -> None:
     shown = re.search(r"```text\n( +memory held.*?)\n```", README, re.DOTALL)
     assert shown is not None

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import hashlib
 import json
+import os
 import shutil
 import textwrap
 from collections import Counter
