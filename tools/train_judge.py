@@ -66,7 +66,8 @@ OFFLINE = REPOSITORY / "pytest_memfail" / "judges" / "offline"
 CARDS = {False: REPOSITORY / "docs" / "model_card.md", True: REPOSITORY / "docs" / "model_card_encoder.md"}
 """The cards of the judge without and with the encoder."""
 SHARES = REPOSITORY / "pytest_memfail" / "report" / "unsure.json"
-"""How often unsure verdicts are right, which the end of a run says."""
+"""How often unsure verdicts are right, which the end of a run says, by judge."""
+JUDGES = {False: "offline", True: "offline encoder=on"}
 SEED = 20261124
 FORESTS = 1
 TREES = {
@@ -404,8 +405,8 @@ def main(arguments: Sequence[str]) -> int:
         )
         for split in splits
     }
-    if not options.encoder:
-        SHARES.write_text(json.dumps(figures["dev"]["unsure"]) + "\n", encoding="utf-8")
+    shares = json.loads(SHARES.read_bytes()) | {JUDGES[options.encoder]: figures["dev"]["unsure"]}
+    SHARES.write_text(json.dumps(shares) + "\n", encoding="utf-8")
     card = model_card(shipped_model(encoder=options.encoder).header, figures)
     CARDS[options.encoder].write_text(card, encoding="utf-8")
     print(card)

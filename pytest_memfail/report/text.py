@@ -253,19 +253,19 @@ def details(results: Summary, *, full: bool = False) -> list[str]:
 
 def unsure(results: Summary) -> str:
     """Return how many verdicts the judge is unsure of, how often such verdicts are right, and what to do about them."""
-    share = unsure_but_right(tally.name for tally in results.tasks) if results.judge == OFFLINE else ""
+    share = unsure_but_right(results.judge, (tally.name for tally in results.tasks))
     return (
         f"{results.judge or OFFLINE} judge unsure of {results.unsure} of {results.total.n} verdicts (confidence below "
         f"{UNSURE}){share}; --memfail-judge=offline+MODEL asks a model for those"
     )
 
 
-def unsure_but_right(tasks: Iterable[str]) -> str:
-    """Return how often the offline judge's unsure verdicts on labelled facts of these tasks are right; empty for others.
+def unsure_but_right(judge: str, tasks: Iterable[str]) -> str:
+    """Return how often unsure verdicts of a judge on labelled facts of these tasks are right; empty if that is not known.
 
     The styles of memories with the lowest and the highest share stand beside it; those with too few facts are left out.
     """
-    known = json.loads(resources.files(__package__).joinpath("unsure.json").read_bytes())
+    known = json.loads(resources.files(__package__).joinpath("unsure.json").read_bytes()).get(judge, {})
     right, among = Counter[str](), Counter[str]()
     for task in tasks:
         for style, (accepted, n) in known.get(task, {}).items():

@@ -85,7 +85,7 @@ def test_the_model_card_says_what_is_measured(dev):
 
 def test_a_run_says_of_unsure_verdicts_what_is_measured(dev):
     said = json.loads((REPOSITORY / "pytest_memfail" / "report" / "unsure.json").read_bytes())
-    assert said == dev["unsure"], "run tools/train_judge.py --card"
+    assert said["offline"] == dev["unsure"], "run tools/train_judge.py --card"
 
 
 def test_the_figures_of_the_page_are_those_of_the_model_card():
