@@ -123,7 +123,7 @@ def estimate(
     """Return calls, tokens and USD by stage and model, for a system that stores every message verbatim.
 
     Ignores caching by providers, so the cost is an upper bound for such a system. Our own cache of replies is taken
-    into account. `repeats` and `vary` are those of the run.
+    into account. `judge` is offline, a model, or offline+MODEL; `repeats` and `vary` are those of the run.
     """
     client = _CountingClient()
     asked = cast("ModelClient", client)

@@ -22,7 +22,7 @@ MEMORY: Final = "memory"
 def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
     argument("--model NAME", "the model that answers")
-    argument("--judge NAME", "offline, a model name, or offline+MODEL", default="offline")
+    argument("--judge NAME", "the judge of the run; one that is no model costs nothing", default="offline")
     argument.data()
     argument(*TASKS)
     argument("--k N", "number of memories to retrieve (default: 5, or the number in the paper of the suite)", int)
@@ -71,7 +71,7 @@ def measured(system: str, cache: Path | None) -> str:
 def run(options: argparse.Namespace) -> int:
     """Print the table of costs."""
     from pytest_memfail.estimate import estimate, stored
-    from pytest_memfail.finding import chosen_suites
+    from pytest_memfail.finding import NamedJudge, chosen_suites
     from pytest_memfail.llm import Prices, why_approximate
     from pytest_memfail.report import model_table
     from pytest_memfail.suites import TaskRequest, load_tasks
@@ -81,12 +81,13 @@ def run(options: argparse.Namespace) -> int:
         options.tasks, folders(options), options.protocol, 42, options.limit, options.haystack, chosen
     )
     tasks = load_tasks(request)
+    asks = NamedJudge(options.judge, "--judge", rootdir=Path.cwd()).model(replays=True)
     prices = Prices.from_file(options.prices) if options.prices else Prices()
     if options.repeats < 1:
         raise UsageError(f"--repeats: got {options.repeats}, expected 1 or more")
     rows = estimate(
         tasks,
-        judge=options.judge,
+        judge="offline" if asks is None else options.judge,
         model=options.model,
         k=options.k,
         protocol=options.protocol,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -33,6 +35,10 @@ CASCADE: Final = OFFLINE + "+"
 NLI: Final = "nli:"
 YES_NO: Final = "form=yesno"
 GROUP: Final = "pytest_memfail.judges"
+PYTHON: Final = re.compile(r"(?:[^\W\d]\w*\.)*[^\W\d]\w*:[A-Z]\w*[a-z][\w.]*|.*\.py:.*", re.ASCII)
+"""The name of a class in a module, which no tag of a model looks like (`llama3.1:8b`, `model:Q4_K_M`)."""
+TYPO: Final = 0.75
+"""How similar a name must be to one of ours to be a misspelling of it rather than a model."""
 OF_OFFLINE: Final = {"weights": "weights=PATH", "encoder": "encoder=on"}
 """The options of the offline judge."""
 
@@ -92,20 +98,29 @@ class NamedJudge:
         if self.name.startswith(NLI):
             _ = self.nli_model  # there is one
             return None
+        has_model, asked = has_endpoint() or replays, self.name.removeprefix(CASCADE)
+        # a misspelt judge must not become a model, because memories would leave the machine
+        is_ours = bool(
+            get_close_matches(re.split("[+:]", asked.lower())[0], [OFFLINE, NLI[:-1]], 1, TYPO)
+            or get_close_matches(asked, lookup.names(GROUP), 1, TYPO)
+        )
         if self.is_cascade:
-            if not (model := self.name.removeprefix(CASCADE)):
-                raise UsageError(f"{self.option}: got {CASCADE!r}, expected {CASCADE}MODEL")
-            return model
-        if not _is_model_tag(self.name) and (found := self._found()) is not None:
+            if not asked or is_ours or PYTHON.fullmatch(asked):
+                raise UsageError(
+                    f"{self.option}: got {self.name!r}, expected {CASCADE}MODEL, where MODEL is a model at the endpoint; name a "
+                    f"judge that is no model alone, without {CASCADE}"
+                )
+            return asked
+        if (found := self._found(imports=not (has_model and self._is_model_tag()))) is not None:
             if found is not OFFLINE:
                 self._made(found, {"kinds": {}, "answers": {}})
             return None
         known = [OFFLINE, *lookup.names(GROUP)]
         hook = f", or the hook {self.hook_name}" if self.hook_name else ""
         others = f"{NLI}FOLDER_OR_MODEL, module:attribute, an entry point of {GROUP}{hook}"
-        if get_close_matches(self.name, known, 1, cutoff=0.75):
+        if is_ours:
             raise UnknownNameError("judge", self.name, known, f"or a model name, {others}")
-        if not (has_endpoint() or replays):
+        if not has_model:
             raise UsageError(
                 f"{self.option}: {needs_endpoint(self.name)}; judges that are no model: {', '.join(known)}, {others}"
             )
@@ -230,7 +245,17 @@ class NamedJudge:
         first = self.nli_model.digest if self.name.startswith(NLI) else form
         return offline if first is None else f"{first}+{offline}"
 
-    def _found(self) -> Any:
+    def _is_model_tag(self) -> bool:
+        """Return whether a name with a colon is a model (`llama3:8b`): it names no class, and there is no module of that name."""
+        if PYTHON.fullmatch(self.name):
+            return False
+        module = self.name.partition(":")[0].partition(".")[0]
+        try:
+            return find_spec(module) is None and PathFinder.find_spec(module, [str(self.rootdir)]) is None
+        except (ImportError, ValueError):
+            return True
+
+    def _found(self, *, imports: bool = True) -> Any:
         return lookup.find_or_none(
             self.name,
             option=self.option,
@@ -238,6 +263,7 @@ class NamedJudge:
             built_in={OFFLINE: lambda: OFFLINE},
             hook=self.hook,
             rootdir=self.rootdir,
+            imports=imports,
         )
 
     def _made(self, found: Any, given: Mapping[str, Any]) -> Any:
@@ -276,13 +302,3 @@ def has_endpoint() -> bool:
 
     key = os.environ.get("OPENAI_API_KEY")
     return bool((key and key != PLACEHOLDER_KEY) or os.environ.get("OPENAI_BASE_URL"))
-
-
-def _is_model_tag(name: str) -> bool:
-    """Return whether a name with a colon is a model (`llama3:8b`): there is no module of that name."""
-    if ":" not in name or not has_endpoint():
-        return False
-    try:
-        return find_spec(name.partition(":")[0].partition(".")[0]) is None
-    except (ImportError, ValueError):
-        return True

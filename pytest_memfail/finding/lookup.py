@@ -47,8 +47,9 @@ def find_or_none(
     built_in: Mapping[str, Callable[[], Any]],
     hook: Callable[[], Any] = lambda: None,
     rootdir: Path | None = None,
+    imports: bool = True,
 ) -> Any:
-    """Return the same as `find`, but None for an unknown name."""
+    """Return the same as `find`, but None for an unknown name; `imports` says whether the name may be `module:attribute`."""
     if (found := hook()) is not None:
         return found
     for point in _points(group):
@@ -56,7 +57,7 @@ def find_or_none(
             return _load(point)
     if name in built_in:
         return built_in[name]()
-    return import_object(name, option, rootdir) if ":" in name else None
+    return import_object(name, option, rootdir) if imports and ":" in name else None
 
 
 def names(group: str) -> list[str]:

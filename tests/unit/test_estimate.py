@@ -114,3 +114,15 @@ def test_a_text_counts_as_often_as_it_is_stored():
     door, gate = (count_tokens([message.content]) for message in other.messages[::-1])
     assert stored([task, task]) == Stored(4, 6, 2 * (3 * door + 2 * gate))
     assert str(Stored(1200, 1, 8_460_000)) == "1,200 stores, 1 conversations, 8.5 M tokens"
+
+
+@pytest.mark.parametrize("judge", ["test_judge_names:takes_none", "offline"])
+def test_a_judge_that_is_no_model_costs_nothing(capsys, judge):
+    assert main(["estimate", "--tasks=long_hop", "--limit=2", f"--judge={judge}"]) == 0
+    assert capsys.readouterr().out.startswith("2 questions: no model is asked")
+
+
+@pytest.mark.parametrize("judge", ["nope:Nope", "offline+offline"])
+def test_a_judge_that_is_not_found_is_no_model(capsys, judge):
+    assert main(["estimate", "--tasks=long_hop", "--limit=2", f"--judge={judge}"]) == 4
+    assert capsys.readouterr().err.startswith("memfail: --judge: ")

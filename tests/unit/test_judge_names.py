@@ -97,6 +97,57 @@ def test_a_judge_that_needs_kinds_has_its_name_before_they_are_known():
     assert named("mine", hook=lambda: takes_both).model() is None
 
 
+# -- a model, or a judge that cannot be found ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+
+
+@pytest.mark.usefixtures("endpoint")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nope:Nope", "no module named 'nope'"),
+        ("no.such.module:Strict_2", "no module named 'no'"),
+        ("judges/mine.py:Mine", "the name of a file, expected that of a module: judges.mine:Mine"),
+        ("Offline", "unknown judge 'Offline'; did you mean 'offline'"),
+        ("ofline+llama3.1:8b", "unknown judge 'ofline\\+llama3.1:8b'. Known: offline"),
+        ("NLI:folder", "unknown judge 'NLI:folder'"),
+        *(
+            (f"offline+{name}", r"got 'offline\+.*', expected offline\+MODEL, .*without offline\+$")
+            for name in ("", "nli:folder", "NLI:folder", "offline", "ofline", "offline+m", "nope:Nope", "mine.py:Mine")
+        ),
+    ],
+)
+def test_a_judge_that_cannot_be_found_does_not_become_a_model(name, said):
+    with pytest.raises(UsageError, match=said):
+        named(name).model()
+
+
+@pytest.mark.usefixtures("endpoint")
+@pytest.mark.parametrize(
+    "name",
+    ["m", "llama3.1:8b", "qwen2.5:7b-instruct-q4_K_M", "model:Q4_K_M", "org/name:tag", "mistral:instruct", "phi3"],
+)
+def test_a_model_is_one_alone_and_behind_the_offline_judge(name):
+    assert (named(name).model(), named(f"offline+{name}").model()) == (name, name)
+
+
+def test_the_tag_of_a_model_is_no_module_where_replies_are_kept(monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert named("llama3.1:8b").model(replays=True) == "llama3.1:8b"
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_a_judge_of_the_users_own_comes_before_a_model_of_its_name(tmp_path):
+    (tmp_path / "lower_case_judges.py").write_text("from test_judge_names import takes_none as make\n")
+    assert named("lower_case_judges:make", rootdir=tmp_path).model() is None
+    assert named("some:tag", hook=lambda: takes_none).model() is None
+
+
 # -- the kinds of suites -----------------------------------------------------------------------------------------------
 
 
