@@ -14,7 +14,13 @@ from pytest_memfail.llm import ContextLengthError, ReplyError
 if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
 
-SAID: Final = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+SAID: Final = re.compile(
+    # not "Yes or No", "Yes/No" nor "Yes and no.", but "Yes, and no detail is missing."
+    r"\W*(yes|no)\b(?!\W*(?:(?:and/)?or\W|[/|])\W*(?!\1\b)(?:yes|not?)\b"
+    r"|\W*(?:(?:and|but)\W+(?:also\W+)?)?(?!\1\b)(?:yes|no)\b(?:\W*(?:$|[.,;:!?\u2013\u2014])|\s+-))",
+    re.IGNORECASE,
+)
+"""The word that a reply begins with, unless the other word follows it: an echo of the prompt, or indecision."""
 THOUGHTS: Final = re.compile(r"\s*(?:<(think|thinking)>)?.*?</think(?:ing)?>", re.DOTALL)
 PROMPT: Final = """\
 Document:

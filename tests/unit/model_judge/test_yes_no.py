@@ -121,6 +121,35 @@ def test_thoughts_are_no_reply_and_another_reply_is_an_error():
     assert str(found).startswith("the judge checker replied 'I cannot tell.' to the storage check, expected Yes or No")
 
 
+@pytest.mark.parametrize(
+    "said",
+    "Yes or No|yes or no?\nYes|Yes/No|**Yes** / **No**|[Yes, No]|Yes and no.|No and yes, it depends|Yes, no.|Yes\nNo"
+    "|Yes, but also no|Yes and/or no|Yes or not|Yes and no \u2014 in part|Not sure.".split("|"),
+)
+def test_an_echo_of_both_words_and_indecision_are_errors(said):
+    case, store = CASES["rule"], listing(CASES["rule"].damaged)
+    found, _ = judged(lambda judge: judge.summary(case.evidence, store), lambda _: said)
+    assert isinstance(found, ReplyError)
+    assert "to the storage check, expected Yes or No" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("**No**, it says yes to another claim", "failed"),
+        ("No, no, it does not.", "failed"),
+        ("Yes, and no detail is missing.", "passed"),
+        ("Yes. No part is missing.", "passed"),
+        ("Yes, no-one else is meant", "passed"),
+        ("Yes, yes.", "passed"),
+    ],
+)
+def test_the_first_word_decides_whatever_is_said_after_it(said, outcome):
+    case, store = CASES["rule"], listing(CASES["rule"].damaged)
+    found, _ = judged(lambda judge: judge.summary(case.evidence, store), lambda _: said)
+    assert found.outcome == outcome
+
+
 def test_probabilities_of_both_words_are_the_confidence_and_are_kept_with_the_reply(tmp_path):
     case, store = CASES["rule"], listing(CASES["rule"].damaged)
     asked = lambda judge: judge.summary(case.evidence, store)  # noqa: E731
