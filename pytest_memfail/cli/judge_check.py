@@ -19,6 +19,7 @@ from pytest_memfail.cli.judging import (
     OPTION,
     add_model_options,
     close_client,
+    identity_of,
     open_judge,
     progress,
 )
@@ -97,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.explain is not None:
         return _explain(options, suite, cases)
-    _, judge, client = open_judge(options, options.protocol, [suite])
+    named, judge, client = open_judge(options, options.protocol, [suite])
     graded: list[GradedReply] = []
     judged: list[Judged] = []
     stopped = False
@@ -122,7 +123,7 @@ def run(options: argparse.Namespace) -> int:
         measures["mutation_score"] = mutation_score(judged)
     if graded:
         measures["replies"] = reply_measures(graded)
-    measures["judge"], measures["protocol"] = options.judge, options.protocol
+    measures |= {**identity_of(named), "protocol": options.protocol}
     if stopped:
         measures["interrupted"] = {"judged": len(judged), "of": len(cases)}
     halves = sorted({case.split for case in cases if case.split is not None})

@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_memfail.cli.arguments import Arguments
 from pytest_memfail.cli.cache import DEFAULT_CACHE
 from pytest_memfail.core import check_can_be_made
-from pytest_memfail.options import json_or_text, read_pairs
+from pytest_memfail.options import json_or_text, read_pairs, recorded_judge, recorded_judge_options
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge, ProtocolName, Suite
@@ -58,6 +58,12 @@ def open_judge(
         cache = ResponseCache(options.cache_path)
     client = ModelClient(ledger=Ledger(), cache=cache, concurrency=options.concurrency)
     return judge, judge.make_model(model, protocol, client, parameters, kinds), client
+
+
+def identity_of(judge: NamedJudge) -> dict[str, Any]:
+    """Return what identifies a judge, as records have it."""
+    options = recorded_judge_options(judge.options)
+    return {"judge": recorded_judge(judge.name), "judge_options": options, "judge_weights": judge.weights}
 
 
 def close_client(client: ModelClient | None) -> None:

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
-from pytest_memfail.cli.judging import JUDGE_OPTIONS, OPTION, add_model_options, close_client, open_judge, progress
+from pytest_memfail.cli.judging import (
+    JUDGE_OPTIONS,
+    OPTION,
+    add_model_options,
+    close_client,
+    identity_of,
+    open_judge,
+    progress,
+)
 from pytest_memfail.cli.records import folders, load, recorded_questions, suite_options
 from pytest_memfail.core import ERROR, FAILURES, UsageError, counted, is_same_place
 
@@ -99,7 +107,6 @@ def _regraded(
 ) -> list[Record]:
     from pytest_memfail._version import __version__
     from pytest_memfail.clues import find_clues
-    from pytest_memfail.options import recorded_judge, recorded_judge_options
     from pytest_memfail.records import Footer
     from pytest_memfail.results import suite_records, with_reference
 
@@ -108,9 +115,7 @@ def _regraded(
         old,
         memfail=__version__,
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        judge=recorded_judge(judge.name),
-        judge_options=recorded_judge_options(judge.options),
-        judge_weights=judge.weights,
+        **identity_of(judge),
         extra={**old.extra, "regraded": {name: old.value(name) for name in ("judge", "memfail", "started")}},
     )
     questions = [new.get(question.id, question) for question in record.questions]

@@ -34,7 +34,10 @@ def judge_check(measures: Mapping[str, Any], *, shown: int) -> list[str]:
 
 
 def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
-    yield f"judge {measures['judge']}, protocol {measures['protocol']}"
+    options, weights = measures["judge_options"], measures["judge_weights"]
+    judge = " ".join([measures["judge"], *(f"{name}={value}" for name, value in options.items())])
+    known = "" if weights in (None, options.get("form")) else f"weights {weights}, "
+    yield f"judge {judge}, {known}protocol {measures['protocol']}"
     yield ""
     wide = _name_width(measures)
     groups = {**measures["tasks"], **{f"all, {half} half": found for half, found in measures.get("splits", {}).items()}}

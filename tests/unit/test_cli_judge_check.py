@@ -10,6 +10,7 @@ import pytest
 
 from pytest_memfail.calibration import cases_folder
 from pytest_memfail.cli import main
+from pytest_memfail.judges import weights_in_use
 from pytest_memfail.suites.memfail import SUITE as MEMFAIL
 
 ROW = {
@@ -69,6 +70,21 @@ def test_json_has_everything(cases, capsys):
     assert found["judge"] == "offline"
     (wrong,) = found["disagreements"]
     assert (wrong["case_id"], wrong["fact"], wrong["label"]) == ("wrong", 1, "not_retrieved")
+
+
+def test_the_judge_is_named_as_in_records(cases, capsys, tmp_path):
+    mine = tmp_path / "mine.json"
+    content = {"base": weights_in_use(), "heads": {"kept": [1, 0], "absent": [1, 0]}}
+    mine.write_text(json.dumps(content), encoding="utf-8")
+    command = ["judge-check", str(cases), "--show", "0"]
+    for option, name in ((f"weights={mine}", "weights=mine.json"), ("encoder=off", "encoder=off")):
+        main([*command, "--judge-option", option, "--json"])
+        found = json.loads(capsys.readouterr().out)
+        assert (found["judge"], found["judge_options"]) == ("offline", dict([name.split("=")]))
+        assert found["judge_weights"].startswith(weights_in_use())
+        main([*command, "--judge-option", option])
+        said = f"judge offline {name}, weights {found['judge_weights']}, protocol ours"
+        assert capsys.readouterr().out.splitlines()[0] == said
 
 
 def test_good_facts_that_failed_and_damaged_ones_that_passed_stand_below_the_table(tmp_path, capsys):
