@@ -22,6 +22,7 @@ from .check import (
     judge_cases as judge_cases,
 )
 from .correction import (
+    Change as Change,
     Correction as Correction,
     train_correction as train_correction,
 )

@@ -6,11 +6,12 @@ the model's log odds. Regularisation draws them towards one and zero, so that fe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_memfail.calibration.cases import Case
+from pytest_memfail.calibration.cases import OK, Case
+from pytest_memfail.calibration.measures import by_row
 from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, UsageError, counted
 from pytest_memfail.judges import KEPT, OfflineJudge, sigmoid, weights_in_use
 
@@ -23,16 +24,31 @@ FOLDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A share of facts with the shipped weights alone, and with the correction, cross-validated."""
+
+    facts: int
+    before: float
+    after: float
+    interval: tuple[float, float] | None
+    """The 95 % interval of the difference, paired by row; None for fewer than two rows."""
+
+    @property
+    def is_more(self) -> bool:
+        """Whether the share rises by more than chance explains."""
+        return self.interval is not None and self.interval[0] > 0
+
+
+@dataclass(frozen=True, slots=True)
 class Correction:
     """The learned correction, and its benefit."""
 
     content: dict[str, Any]
     """The content of the file."""
     labels: int
-    before: float
-    """Accepted share with the shipped weights alone."""
-    after: float
-    """Accepted share with the correction, cross-validated."""
+    accepted: Change
+    good_failed: Change
+    damaged_passed: Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +83,36 @@ def train_correction(cases: Sequence[Case], protocol: Any, *, encoder: bool = Fa
             f"--train: got {counted(len(facts), 'label')}, expected {LEAST} or more (memfail label makes them)"
         )
     rows = sorted({fact.row for fact in facts})
-    right = 0
+    before = [_verdict(fact, IDENTITY) for fact in facts]
+    after = list(before)
     for fold in range(FOLDS):
         mine = set(rows[fold::FOLDS])
         lines = _fit([fact for fact in facts if fact.row not in mine])
-        right += sum(_verdict(fact, lines) in fact.accepted for fact in facts if fact.row in mine)
-    before = sum(_verdict(fact, IDENTITY) in fact.accepted for fact in facts)
+        after = [_verdict(fact, lines) if fact.row in mine else said for fact, said in zip(facts, after, strict=True)]
+    judged = list(zip(facts, before, after, strict=True))
     kept, absent = _fit(facts)
     content = {
         "base": weights_in_use(encoder=encoder),
         "labels": len(facts),
         "heads": {"kept": [round(v, 4) for v in kept], "absent": [round(v, 4) for v in absent]},
     }
-    return Correction(content, len(facts), before / len(facts), right / len(facts))
+    return Correction(
+        content,
+        len(facts),
+        _change((fact.row, old in fact.accepted, new in fact.accepted) for fact, old, new in judged),
+        _change((fact.row, old != OK, new != OK) for fact, old, new in judged if fact.label == OK),
+        _change(
+            (fact.row, old == OK, new == OK) for fact, old, new in judged if fact.label in (NOT_STORED, SUMMARY_ERROR)
+        ),
+    )
+
+
+def _change(facts: Iterable[tuple[str, bool, bool]]) -> Change:
+    """Return the change of a share: each fact with its row, and whether it counts before and after."""
+    some = list(facts)
+    n = len(some) or 1
+    interval = by_row((row, new - old) for row, old, new in some)
+    return Change(len(some), sum(old for _, old, _ in some) / n, sum(new for _, _, new in some) / n, interval)
 
 
 def _verdict(fact: _Fact, lines: Lines) -> str:
@@ -87,12 +120,12 @@ def _verdict(fact: _Fact, lines: Lines) -> str:
     if sigmoid(kept) < KEPT:
         return NOT_STORED if absent > 0 else SUMMARY_ERROR
     (slope, offset), _ = lines
-    return "ok" if sigmoid(slope * fact.shown[0] + offset) >= KEPT else NOT_RETRIEVED
+    return OK if sigmoid(slope * fact.shown[0] + offset) >= KEPT else NOT_RETRIEVED
 
 
 def _fit(facts: Sequence[_Fact]) -> Lines:
-    kept = [(fact.stored[0], float(fact.label in ("ok", NOT_RETRIEVED))) for fact in facts]
-    kept += [(fact.shown[0], float(fact.label == "ok")) for fact in facts if fact.label in ("ok", NOT_RETRIEVED)]
+    kept = [(fact.stored[0], float(fact.label in (OK, NOT_RETRIEVED))) for fact in facts]
+    kept += [(fact.shown[0], float(fact.label == OK)) for fact in facts if fact.label in (OK, NOT_RETRIEVED)]
     absent = [
         (fact.stored[1], float(fact.label == NOT_STORED)) for fact in facts if fact.label in (NOT_STORED, SUMMARY_ERROR)
     ]

@@ -102,20 +102,30 @@ def _share(outcomes: Iterable[bool]) -> float | None:
 
 
 def _interval(judged: Sequence[Judged]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the accepted share, from its variance over rows, because facts of a row are not
-    independent.
+    """Return the 95 % interval of the accepted share."""
+    found = by_row(
+        (result.case.row or result.case.id, predicted in label.accepted)
+        for result in judged
+        for label, predicted in zip(result.case.labels, result.predictions, strict=True)
+    )
+    return found and (round(max(0.0, found[0]), 4), round(min(1.0, found[1]), 4))
+
+
+def by_row(values: Iterable[tuple[str, float]]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of values, each with its row; None for fewer than two rows.
+
+    It is from the variance over rows, because facts of a row are not independent.
     """
-    rows: dict[str, list[bool]] = defaultdict(list)
-    for result in judged:
-        for label, predicted in zip(result.case.labels, result.predictions, strict=True):
-            rows[result.case.row or result.case.id].append(predicted in label.accepted)
+    rows: dict[str, list[float]] = defaultdict(list)
+    for row, value in values:
+        rows[row].append(value)
     n, facts_n = len(rows), sum(map(len, rows.values()))
     if n < 2:
         return None
-    share = sum(map(sum, rows.values())) / facts_n
-    spread = sum((sum(right) - share * len(right)) ** 2 for right in rows.values())
-    error = math.sqrt(n / (n - 1) * spread) / facts_n
-    return round(max(0.0, share - Z95 * error), 4), round(min(1.0, share + Z95 * error), 4)
+    mean = sum(map(sum, rows.values())) / facts_n
+    spread = sum((sum(some) - mean * len(some)) ** 2 for some in rows.values())
+    error = Z95 * math.sqrt(n / (n - 1) * spread) / facts_n
+    return mean - error, mean + error
 
 
 def _macro_f1(confusion: Counter[tuple[str, str]]) -> float | None:

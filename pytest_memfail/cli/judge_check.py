@@ -233,11 +233,20 @@ def _train(options: argparse.Namespace, suite: Suite) -> int:
     judge.check_options()
     made = train_correction(cases, options.protocol, encoder=judge.has_encoder)
     options.output.write_text(json.dumps(made.content, indent=1) + "\n", encoding="utf-8")
-    print(
-        f"{counted(made.labels, 'label')}: accepted {made.before:.1%} before, {made.after:.1%} after "
-        "(each label judged without itself)"
-    )
-    print(
-        f"use it: pytest --memfail-judge-option=weights={options.output}{' --memfail-judge-option=encoder=on' * judge.has_encoder}"
-    )
+    print(f"{counted(made.labels, 'label')}, each judged without itself; 95 % interval of the change, by row:")
+    of_three = {
+        "accepted": made.accepted,
+        "good facts failed": made.good_failed,
+        "damaged or lost facts passed": made.damaged_passed,
+    }
+    for name, change in of_three.items():
+        low, high = (f"{100 * end:+.1f}" for end in change.interval or (-1, 1))
+        print(f"{name}: {change.before:.1%} before, {change.after:.1%} after [{low}, {high}], of {change.facts}")
+    worse = [name for name, change in of_three.items() if name != "accepted" and change.is_more]
+    faults = [f"clearly more {name}" for name in worse]
+    if not made.accepted.is_more:
+        faults.insert(0, "no more verdicts accepted than chance explains")
+    encoder = " --memfail-judge-option=encoder=on" * judge.has_encoder
+    advice = f"not advised: {', '.join(faults)}; to use it all the same" if faults else "use it"
+    print(f"{advice}: pytest --memfail-judge-option=weights={options.output}{encoder}")
     return 0
