@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_memfail.core import QuestionRecord, Suite
     from pytest_memfail.finding import NamedJudge
     from pytest_memfail.llm import ModelClient
-    from pytest_memfail.records import Record
+    from pytest_memfail.records import Record, Reference
     from pytest_memfail.results import Loaded
 
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.finding import suites_of
     from pytest_memfail.records import check_writable, write_record
     from pytest_memfail.regrade import regrade
-    from pytest_memfail.report import summary
+    from pytest_memfail.report import closing, details, failed_questions
     from pytest_memfail.results import load_record
 
     if options.concurrency < 1:
@@ -85,7 +85,11 @@ def run(options: argparse.Namespace) -> int:
     )
     new = {question.id: question for question in judged}
     write_record(options.output, _regraded(record, new, named, client, suites))
-    print("\n".join(summary(load_record(options.output).summary(), full=True)))
+    found = load_record(options.output)
+    results = found.summary()
+    failures = failed_questions(found.questions, results)
+    print("\n".join([*details(results, full=True), ""]))
+    print("\n".join(closing(results, failures, str(options.output), trusted=results.untrusted is None)))
     changed = sum(case.asked.verdict != new[case.asked.id].verdict for case in cases)
     skipped = len(record.questions) - len(cases)
     print(
@@ -107,7 +111,7 @@ def _regraded(
 ) -> list[Record]:
     from pytest_memfail._version import __version__
     from pytest_memfail.clues import find_clues
-    from pytest_memfail.records import Footer
+    from pytest_memfail.records import Footer, judge_in_words
     from pytest_memfail.results import suite_records, with_reference
 
     old = record.header
@@ -123,15 +127,25 @@ def _regraded(
     if client is not None:
         models = client.ledger.totals().plain()
         close_client(client)
+    judge_here = judge_in_words(header.judge, header.judge_options)
+    reference = None if record.footer is None else _compared(record.footer.reference, judge_here)
     footer = Footer(
         exit_code=int(any(question.verdict in (*FAILURES, ERROR) for question in questions)),
         complete=record.complete,
         whole=record.whole,
         models=tuple(models),
         suites=suite_records(questions, suites, header.tasks, header.protocol),
-        reference=record.footer.reference if record.footer is not None else None,
-        clues=find_clues(
-            with_reference(questions, None if record.footer is None else record.footer.reference), record.stores
-        ),
+        reference=reference,
+        clues=find_clues(with_reference(questions, reference), record.stores),
     )
     return [header, *questions, *record.stores, footer]
+
+
+def _compared(reference: Reference | None, judge: str) -> Reference | None:
+    """Return the reference, which keeps its judge, with a note if that is another than the one of the run now."""
+    if reference is None or not reference.outcomes:
+        return reference
+    said = [part for part in reference.note.split("; ") if part and not part.startswith("judged by ")]
+    if reference.judge != judge:
+        said.insert(0, f"judged by {reference.judge}, this run by {judge}")
+    return replace(reference, note="; ".join(said))

@@ -64,5 +64,6 @@ from .record import (
     SuiteRecord as SuiteRecord,
     TaskRecord as TaskRecord,
     differences as differences,
+    judge_in_words as judge_in_words,
     options_differ as options_differ,
 )

@@ -423,6 +423,11 @@ class Gate:
         return self.comparison is not None or self.anchor is not None
 
 
+def judge_in_words(name: str, options: Mapping[str, Any]) -> str:
+    """Return a judge with its options, as records have them, as words for the reader."""
+    return " ".join([name, *(f"{option}={value}" for option, value in options.items())])
+
+
 # -- whether two runs are the same -------------------------------------------------------------------------------------
 
 

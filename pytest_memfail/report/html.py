@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from pytest_memfail._version import __version__
 from pytest_memfail.core import STATES, in_words
-from pytest_memfail.records import Gate
+from pytest_memfail.records import Gate, judge_in_words
 from pytest_memfail.report import plots
 from pytest_memfail.report.compare import (
     BESIDE,
@@ -160,7 +160,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "headline": said_first[:1].upper() + said_first[1:] + ".",
         "first": f"#{urlencode(first)}" if failed else "",
         "about": (
-            f"system {header.system}, judge {header.judge}{model}, protocol {record.protocol}, "
+            f"system {header.system}, judge {judge_in_words(header.judge, header.judge_options)}{model}, protocol {record.protocol}, "
             f"k={','.join(map(str, header.k))}, {header.started}"
         ),
         "untrusted": summary.untrusted,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, counted
+from pytest_memfail.records import judge_in_words
 from pytest_memfail.report.tables import table
 
 WIDTH: Final = 100
@@ -35,9 +36,8 @@ def judge_check(measures: Mapping[str, Any], *, shown: int) -> list[str]:
 
 def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
     options, weights = measures["judge_options"], measures["judge_weights"]
-    judge = " ".join([measures["judge"], *(f"{name}={value}" for name, value in options.items())])
     known = "" if weights in (None, options.get("form")) else f"weights {weights}, "
-    yield f"judge {judge}, {known}protocol {measures['protocol']}"
+    yield f"judge {judge_in_words(measures['judge'], options)}, {known}protocol {measures['protocol']}"
     yield ""
     wide = _name_width(measures)
     groups = {**measures["tasks"], **{f"all, {half} half": found for half, found in measures.get("splits", {}).items()}}

@@ -17,6 +17,7 @@ from pytest_memfail.records import (
     Record,
     StoreRecord,
     differences,
+    judge_in_words,
     read_record,
 )
 from pytest_memfail.results.reference import joined, with_reference
@@ -94,7 +95,7 @@ class Loaded:
             questions,
             self.stores,
             protocol=header.protocol,
-            judge=" ".join([header.judge, *(f"{name}={value}" for name, value in header.judge_options.items())]),
+            judge=judge_in_words(header.judge, header.judge_options),
             tasks=header.tasks,
             record=self.path or None,
             approximate=header.approximate_tokens,

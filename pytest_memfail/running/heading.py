@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.core import FAILURES, OURS, Suite, Task, counted
+from pytest_memfail.records import judge_in_words
 from pytest_memfail.running.plan import Run
 from pytest_memfail.systems import is_yaml
 
@@ -26,7 +27,7 @@ def heading(run: Run) -> list[str]:
     shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
     mode = f" (mode {settings.system_options.get('mode', 'direct')})" if is_yaml(settings.system) else ""
     lines = [
-        f"system {settings.system}{mode}, judge {settings.judge}, "
+        f"system {settings.system}{mode}, judge {judge_in_words(settings.judge, settings.recorded()['judge_options'])}, "
         f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {PROTOCOLS[settings.protocol]}, "
         f"k={','.join(map(str, run.k_values))}",
         f"{counted(tasks, 'task')}, {counted(questions, 'question')} in {counted(len(run.units), 'store')}{shard}, {rows}",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import Key, MemfailError, QuestionRecord, SystemContext, UsageError, one_line, write_whole
 from pytest_memfail.finding import NamedJudge
-from pytest_memfail.records import Reference
+from pytest_memfail.records import Reference, judge_in_words
 from pytest_memfail.results import Loaded, load_record, outcome_of
 from pytest_memfail.running.plan import Asked, Run, Unit
 from pytest_memfail.running.stores import Runtime
@@ -95,10 +95,8 @@ def find_reference(
     note = ""
     if not outcomes:
         note = "its judge decides none of these questions" if found else "the suite names none"
-    elif settings.judge != JUDGE or settings.judge_options:
-        written = settings.recorded()  # without paths of this machine
-        how = "".join(f" with {name}={value}" for name, value in written["judge_options"].items())
-        note = f"judged by {JUDGE}, this run by {written['judge']}{how}"
+    elif (judge := _judge(run)) != JUDGE:
+        note = f"judged by {JUDGE}, this run by {judge}"
     return Reference(system=SYSTEM, judge=JUDGE, outcomes=outcomes, note=note)
 
 
@@ -109,11 +107,16 @@ def _from_record(run: Run, questions: Iterable[QuestionRecord], own: Loaded) -> 
         for q in questions
         if q.task in rows and (other := outcomes.get(q.key)) is not None and (outcome := outcome_of(other)) is not None
     }
-    judge = run.settings.recorded()["judge"]
-    said = [f"judged by {header.judge}, this run by {judge}"] * (header.judge != judge)
+    judge, judge_here = judge_in_words(header.judge, header.judge_options), _judge(run)
+    said = [f"judged by {judge}, this run by {judge_here}"] * (judge != judge_here)
     if header.haystack != run.settings.haystack:
         said.append(f"with the haystack {header.haystack}, this run with {run.settings.haystack}")
-    return Reference(system=header.system, judge=header.judge, outcomes=found, note="; ".join(said))
+    return Reference(system=header.system, judge=judge, outcomes=found, note="; ".join(said))
+
+
+def _judge(run: Run) -> str:
+    recorded = run.settings.recorded()
+    return judge_in_words(recorded["judge"], recorded["judge_options"])
 
 
 def _known_or_made(run: Run, keys: set[Key], show: Callable[[str], None] | None) -> dict[Key, str | None]:

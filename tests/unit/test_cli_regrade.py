@@ -84,6 +84,26 @@ def test_another_judge(run, tmp_path, judges, capsys):
     assert "note: kind differs from run in: judge" in capsys.readouterr().out
 
 
+@pytest.fixture(scope="module")
+def lossy_run(tmp_path_factory):
+    """The record of a run that is compared with the reference."""
+    folder = tmp_path_factory.mktemp("lossy")
+    words = f"{RUN} --memfail-tasks=conditional_facts_easy --memfail-limit=10".replace("bm25", "lossy")
+    code, output = run_pytest_in(folder, ["-q", *words.split()])
+    assert code == 1, output
+    return folder / "run.jsonl"
+
+
+def test_the_reference_of_another_judge_is_said_as_in_a_run(lossy_run, tmp_path, capsys):
+    out, again = tmp_path / "out.jsonl", tmp_path / "again.jsonl"
+    note = "reference bm25: judged by offline, this run by offline encoder=off"
+    assert main(["regrade", str(lossy_run), "--judge=offline", "--judge-option=encoder=off", "-o", str(out)]) == 0
+    assert note in capsys.readouterr().out.splitlines()
+    assert main(["regrade", str(out), "--judge=offline", "-o", str(again)]) == 0
+    assert "judged by" not in capsys.readouterr().out
+    assert load_record(again).footer.reference == load_record(lossy_run).footer.reference
+
+
 def test_a_model(run, tmp_path, capsys, monkeypatch):
     from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
