@@ -90,13 +90,13 @@ def run(options: argparse.Namespace) -> int:
     failures = failed_questions(found.questions, results)
     print("\n".join([*details(results, full=True), ""]))
     print("\n".join(closing(results, failures, str(options.output), trusted=results.untrusted is None)))
-    changed = sum(case.asked.verdict != new[case.asked.id].verdict for case in cases)
+    failed = [(question.id, question.error) for question in judged if question.error is not None]
+    changed = sum(new[case.asked.id].verdict not in (case.asked.verdict, ERROR) for case in cases)
     skipped = len(record.questions) - len(cases)
     print(
-        f"{changed} of {counted(len(cases), 'verdict')} changed"
+        f"{changed} of {counted(len(cases) - len(failed), 'verdict')} changed"
         + (f"; with nothing to judge: {counted(skipped, 'error')}" * (skipped > 0))
     )
-    failed = [(question.id, question.error) for question in judged if question.error is not None]
     for node_id, error in failed[:1]:
         print(f"the judge failed on {counted(len(failed), 'question')}, e.g. {node_id}: {error.message}")
     return 1 if failed else 0

@@ -142,6 +142,10 @@ def test_a_broken_judge_is_no_disagreement(cases, capsys, tmp_path, monkeypatch)
         (["--taks", "long_hop"], "unrecognized arguments: --taks long_hop; did you mean --tasks?"),
         (["--xyzzy"], "unrecognized arguments: --xyzzy; `memfail judge-check --help` lists its options"),
         (["--planted", "--every", "0"], "--every, --concurrency and --limit: expected 1 or more"),
+        *(
+            (["--fail-under", share], f"--fail-under: got {share}, expected a share from 0 to 1, such as 0.9")
+            for share in ("90", "-0.1", "nan")
+        ),
         (["--limit", "0"], "--every, --concurrency and --limit: expected 1 or more"),
     ],
 )

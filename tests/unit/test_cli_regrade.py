@@ -146,6 +146,7 @@ def test_a_judge_that_fails_makes_errors(run, tmp_path, judges, capsys):
     assert main(["regrade", str(run), "--judge", "my_judges:Broken", "-o", str(out)]) == 1
     printed = capsys.readouterr().out
     assert "the judge failed on 10 questions, e.g. memfail/long_hop::" in printed
+    assert "0 of 0 verdicts changed\n" in printed
     assert "out of order" in printed
 
 
