@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from pytest_memfail.core import (
@@ -93,17 +94,18 @@ class StoredTexts:
     def of_another(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> tuple[str, str] | None:
         """Return the first text that belongs to another store and not to this one, with that store; None without one.
 
-        `own` is what is stored in this one.
+        `own` is what is stored in this one. A text that may be a damaged message of it is no evidence.
         """
+        return next((each for each in self._foreign(store, texts, own) if not _is_damaged(each[0], own, texts)), None)
+
+    def _foreign(self, store: str, texts: Sequence[str], own: Sequence[Conversation]) -> Iterator[tuple[str, str]]:
         self._read_others()
         for text in texts:
-            stores = self._stores.get(hash(text))
-            if stores is not None and store not in stores:
-                return text, min(stores)
+            if (stores := self._stores.get(hash(text))) and store not in stores:
+                yield text, min(stores)
         for other, sentinel in self._longest.items():  # within an entry, beside a role or a time
             if other != store and any(sentinel in text for text in texts) and not holds(own, sentinel):
-                return sentinel, other
-        return None
+                yield sentinel, other
 
     def sentinels_of_others(self, store: str, own: Sequence[Conversation]) -> list[tuple[str, str]]:
         """Return texts that another store holds and this one does not, with that store.
@@ -118,8 +120,8 @@ class StoredTexts:
 
     def source_of(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> str | None:
         """Return the other store that this store's new texts came from; None if unknown."""
-        if (found := self.of_another(store, texts, own)) is not None:
-            return found[1]
+        for _, other in self._foreign(store, texts, own):
+            return other
         for other, listed in self._listed.items():
             if other != store and 2 * sum(text in listed for text in texts) > len(texts):
                 return other
@@ -129,6 +131,15 @@ class StoredTexts:
 def holds(conversations: Iterable[Conversation], text: str) -> bool:
     """Return whether a message of the conversations holds a text."""
     return any(text in message.content for conversation in conversations for message in conversation.messages)
+
+
+def _is_damaged(text: str, own: Iterable[Conversation], texts: Sequence[str]) -> bool:
+    """Return whether a text is rather a damaged message of one's own than that of another store.
+
+    It is nearly a message that no entry holds: `Dana eats shellfish.` for `Dana does not eat shellfish.`
+    """
+    near = get_close_matches(text, [m.content for talk in own for m in talk.messages], cutoff=0.7)
+    return any(not any(message in entry for entry in texts) for message in near)
 
 
 def late_entries(conversations: Iterable[Conversation], texts: Sequence[str]) -> int:

@@ -346,7 +346,7 @@ class OpenSystem:
         new = [memory for memory in memories if memory.text not in self._known]
         if not new:
             return None
-        texts = [memory.text for memory in new]
+        texts = [*(memory.text for memory in new), *self._known]
         if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_all())) is not None:
             return self._shared(SEARCHED, *foreign)
         unlisted = [] if self._may_show_unlisted else [memory for memory in new if not is_listed(memory, listing)]

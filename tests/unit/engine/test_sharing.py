@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_fakes import Store, names, plan, question, said
 
-from pytest_memfail.core import Ingest, MemorySystemError, Probe
+from pytest_memfail.core import Conversation, Ingest, MemorySystemError, Probe
 
 
 @pytest.fixture
@@ -82,3 +82,27 @@ def test_two_stores_may_be_told_the_same(bench):
         run = bench.begin(Store, plan(4))
         assert names(bench.all(run)) == ["correct"] * 4
         assert bench.finish(run).shared_with is None
+
+
+def like(i: int) -> Conversation:
+    """A conversation that reads like every other of its kind."""
+    return said(i, f"The gate in yard number {i} is locked at night.")
+
+
+def test_a_damaged_message_that_another_store_has_too_is_no_shared_state(bench):
+    class Damaging(Store):
+        def store_conversation(self, conversation):
+            self.texts.append(conversation.text.replace("number 2", "number 1"))
+
+    for i in (1, 2):
+        results = bench.all(bench.begin(Damaging, (Ingest(like(i)), Ingest(said(i)), Probe((question(i),)))))
+        assert names(results) == ["correct"]
+
+
+def test_a_message_of_another_store_beside_the_own_one_is(bench, shared):
+    bench.all(bench.begin(shared, (Ingest(said(1)), Ingest(like(1)), Probe((question(1),)))))
+    (result,) = bench.all(bench.begin(shared, (Ingest(like(2)), Probe((question(2),)))))
+    assert "which was stored in the store s-1: the stores share state" in str(result.error)
+    shared.everywhere[:] = [like(1).text]
+    (result,) = bench.all(bench.begin(shared, (Ingest(like(3)), Probe((question(3),)))))
+    assert "'The gate in yard number 1 is locked at night.', which was stored in" in str(result.error)
