@@ -73,13 +73,18 @@ def _facts(question: Recorded) -> list[Drawn]:
 
 
 def _sizes(strata: Mapping[str, int], number: int) -> dict[str, int]:
-    """Return the number of facts to draw per verdict: a quarter of the total equally, the rest by their shares."""
+    """Return the number of facts to draw per verdict: a quarter of the total equally, the rest by their shares.
+
+    Each verdict gets at least one. What a verdict has too few facts for goes to the others.
+    """
     total = sum(strata.values())
     number = min(number, total)
-    sizes = {}
-    for name, size in sorted(strata.items()):
-        share = 0.25 * number / len(strata) + 0.75 * number * size / total
-        sizes[name] = max(1, min(size, round(share)))
+    share = {name: 0.25 * number / len(strata) + 0.75 * number * size / total for name, size in strata.items()}
+    sizes = dict.fromkeys(sorted(strata), 1)
+    while sum(sizes.values()) < number:
+        sizes[
+            max((name for name in sizes if sizes[name] < strata[name]), key=lambda name: share[name] - sizes[name])
+        ] += 1
     return sizes
 
 
