@@ -28,6 +28,10 @@ REPLY_RETRIES: Final = 2
 NO_SCHEMA: Final = (
     "; the endpoint seems to ignore JSON schemas (response_format): check that server and model support them"
 )
+NO_JSON: Final = (
+    "; the model refuses, or does not answer in JSON: try another model, or check that the endpoint supports JSON schemas "
+    "(response_format)"
+)
 CUT_OFF: Final = "; raise --memfail-model-option=max_tokens=N, or the server's own limit of a reply"
 
 
@@ -288,7 +292,8 @@ class ModelClient:
             elif reply.finish_reason == "length":
                 following, advice = longer(request), CUT_OFF
             elif reply.text.strip() and request.schema:
-                following, advice = corrected(request, reply.text, str(reason)), NO_SCHEMA
+                following = corrected(request, reply.text, str(reason))
+                advice = NO_SCHEMA if "{" in reply.text else NO_JSON
             if asked > REPLY_RETRIES or following is None or isinstance(reason, RefusalError):
                 call = f"{request.stage}, {request.model} at {self.endpoint}, asked {times(asked)}"
                 raise type(reason)(f"{self._address.clean(reason, 300)} ({call}){advice}")

@@ -184,8 +184,9 @@ def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
         # strict: the string "true" is not the boolean that was asked for
         return schema.model_validate_json(json_object(text), strict=True)
     except ValidationError as error:
-        said = ": ".join(filter(None, first_problem(error, schema.model_fields)))
-        raise ReplyError(f"the reply is no {schema.__name__}: {said}: {_quoted(text)}") from None
+        found = first_problem(error, schema.model_fields) if "{" in text else ("", "no JSON object")
+        said, form = ": ".join(filter(None, found)), ", ".join(schema.model_fields)
+        raise ReplyError(f"the reply is not in the expected form ({form}): {said}: {_quoted(text)}") from None
 
 
 def json_object(text: str) -> str:

@@ -51,7 +51,7 @@ def test_after_the_clients_own_tries_the_model_is_told(generate):
     ran = generate("coexisting_facts", 4, faults=[Fault("invalid_json")] * CLIENT_TRIES)
     assert ran.code == 0
     assert len(ran.requests) == CLIENT_TRIES + 1
-    assert "row 4: the reply could not be used: the reply is no PreferencesReply" in told(ran.requests[-1])
+    assert "row 4: the reply could not be used: the reply is not in the expected form (" in told(ran.requests[-1])
 
 
 def test_a_refusal_is_tried_again(generate):

@@ -68,11 +68,11 @@ LASTING = {
     "HTML instead of JSON": (Fault("bad_body", every=1), ReplyError, "not a chat completion"),
     "empty": (Fault("empty", every=1), ReplyError, "empty"),
     "truncated": (Fault("truncated", every=1), ReplyError, "cut off"),
-    "invalid JSON": (Fault("invalid_json", every=1), ReplyError, "no Finding"),
+    "invalid JSON": (Fault("invalid_json", every=1), ReplyError, "the expected form (present, reason): "),
     "wrong schema": (
         Fault("wrong_schema", every=1),
         ReplyError,
-        "no Finding: present: got nothing, expected a value: '{",
+        "the expected form (present, reason): present: got nothing, expected a value: '{",
     ),
     "refusal": (Fault("refusal", every=1), RefusalError, "cannot help"),
     "context length": (Fault("context_length", every=1), ContextLengthError, "too long"),
@@ -244,7 +244,6 @@ UNUSABLE = {
     "another type": '```\n{"present": "true", "reason": "x"}\n```',
     "an object in a broken one": '{"a": {"present": true, "reason": "x"}',
     "thoughts without an end": f"<think>So {TEXT} it may be, or",
-    "prose": "The entry says so.",
 }
 
 
@@ -255,9 +254,21 @@ def test_whatever_is_not_exactly_one_fitting_object_is_no_reply(text: str) -> No
         if text.startswith("<think>"):
             assert run(asker, asker.ask).parsed == Finding(**GOOD)  # one object, whatever is around it
             return
-        with pytest.raises(ReplyError, match="seems to ignore JSON schemas"):
+        with pytest.raises(ReplyError, match="seems to ignore JSON schemas") as found:
             run(asker, asker.ask)
     assert endpoint.calls == 3
+    assert str(found.value).startswith("the reply is not in the expected form (present, reason): ")
+
+
+@pytest.mark.parametrize("text", ["I'm sorry, but I can't help with that.", "The entry says so."])
+def test_a_refusal_in_plain_words_is_no_fault_of_the_endpoint(text: str) -> None:
+    with LocalEndpoint(answer=lambda _: text) as endpoint:
+        asker = Asker(endpoint)
+        with pytest.raises(ReplyError) as found:
+            run(asker, asker.ask)
+    said = str(found.value)
+    assert said.startswith(f"the reply is not in the expected form (present, reason): no JSON object: {text!r} (")
+    assert "; the model refuses, or does not answer in JSON: try another model, or check" in said
 
 
 def test_at_temperature_0_a_wrong_form_is_named_instead_of_asked_alike() -> None:
