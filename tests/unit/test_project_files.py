@@ -38,7 +38,7 @@ def sessions():
 def asked_for(text):
     """The sessions that commands of nox name."""
     found = set()
-    for words in re.findall(r"\bnox (?:--no-venv )?-s ([^\n`#]+)", text):
+    for words in re.findall(r"\bnox (?:--no-venv )?-s ([^\n`#>|]+)", text):
         found |= set(words.partition(" -- ")[0].split())
     return found
 
