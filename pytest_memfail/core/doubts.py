@@ -30,7 +30,8 @@ class Doubt:
     @property
     def line(self) -> str:
         """Return the text with its share, as users see it."""
-        return f"{self.text} ({self.affected} of {counted(self.of, self.unit)})"
+        most = f", at most {self.limit:.0%} are trusted" if self.limit and self.is_fatal else ""
+        return f"{self.text} ({self.affected} of {counted(self.of, self.unit)}{most})"
 
     @property
     def is_fatal(self) -> bool:

@@ -69,6 +69,11 @@ class Comparable:
         return self.verdict in (CORRECT, NO_ANSWER) or (self.verdict == UNGRADED and self.memory_held is True)
 
     @property
+    def is_undecided(self) -> bool:
+        """Whether no judge decided what memory held of it."""
+        return self.verdict == UNGRADED and self.memory_held is None
+
+    @property
     def state(self) -> str:
         """How the question ended, one of `STATES`: its verdict, or `vacuous`."""
         return VACUOUS if self.vacuous else self.verdict

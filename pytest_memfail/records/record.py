@@ -333,6 +333,8 @@ class Comparison:
     rows_better: int = 0
     failed_before: Mapping[str, int] = field(default_factory=dict)
     """Compared questions that failed in the earlier run, by task and in total."""
+    undecided: int = 0
+    """Those of `uncounted` of which no judge decided what memory held, in one of the runs."""
 
     @property
     def worse(self) -> tuple[Flip, ...]:

@@ -122,7 +122,9 @@ def _comparison(comparison: Comparison, against: str, full: bool, record: str | 
     if comparison.missing:
         yield f"  {comparison.missing} of its questions were not asked"
     if comparison.uncounted:
-        yield f"  without comparable results: {counted(comparison.uncounted, 'question')}"
+        undecided = comparison.undecided
+        why = f"; the judge could not read or decide {undecided} of them" if undecided else ""
+        yield f"  without comparable results: {counted(comparison.uncounted, 'question')}{why}"
     if any(pair.worse or pair.better for pair in comparison.tasks):
         yield from _table(comparison, against, full)
         yield from P_IS

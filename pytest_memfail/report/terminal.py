@@ -24,7 +24,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.records import Clue
 from pytest_memfail.report.text import WIDTH, headline, verdict_table
-from pytest_memfail.results import Summary
+from pytest_memfail.results import Summary, Tally
 from pytest_memfail.safety import escape_controls
 
 MOST_TEXTS: Final = 10
@@ -176,16 +176,11 @@ def most_lost(results: Summary, failures: Collection[Failed]) -> str:
     """
     asked = counted(results.total.n, "question")
     if not failures:
-        errors = results.total.states[ERROR]
-        return (
-            f"{errors} of {asked} ended in an error, nothing lost among the others"
-            if errors
-            else f"nothing lost among {asked}"
-        )
+        return _nothing_lost(results.total)
     rank, group, lost = _leading(failures)
     verdict, task = group[0].verdict, group[0].task
     if rank == CEILING:
-        return f"nothing lost beyond {reference_name(results)} among {asked}"
+        return _nothing_lost(results.total, f" beyond {reference_name(results)}")
     where = f"{PLACES[verdict]} ({verdict})"
     if rank == WORSE:
         worse = sum(failed.rank == WORSE for failed in failures)
@@ -200,6 +195,14 @@ def most_lost(results: Summary, failures: Collection[Failed]) -> str:
     if len(results.tasks) > 1:
         said += f"; all in {task}" if len(group) == len(lost) else f"; of these {len(group)} in {task}"
     return said
+
+
+def _nothing_lost(total: Tally, beyond: str = "") -> str:
+    """Say that nothing was lost, and of how many questions that is not known."""
+    asked = counted(total.n, "question")
+    unknown = ((total.states[ERROR], "ended in an error"), (total.undecided, "could not be judged"))
+    said = [f"{count} of {asked} {how}" for count, how in unknown if count]
+    return ", ".join([*said, f"nothing lost{beyond} among {'the others' if said else asked}"])
 
 
 def _leading(failures: Collection[Failed]) -> tuple[int, list[Failed], list[Failed]]:

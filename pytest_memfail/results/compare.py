@@ -92,6 +92,7 @@ def compare(
         added_failing=sum(outcome.failed for outcome in new),
         missing=sum(key not in now for key in before),
         uncounted=sum(pair.change is None and not (pair.old.vacuous and pair.new.vacuous) for pair in pairs),
+        undecided=sum(pair.old.is_undecided or pair.new.is_undecided for pair in pairs),
         rows=len(rows),
         rows_worse=sum(balance > 0 for balance in rows),
         rows_better=sum(balance < 0 for balance in rows),

@@ -15,7 +15,6 @@ from pytest_memfail.core import (
     GRADED,
     MEMORY_FAILURES,
     STATES,
-    UNGRADED,
     UNREAD,
     UNSURE,
     VACUOUS,
@@ -33,7 +32,7 @@ from pytest_memfail.results.statistics import clustered, wilson
 
 NOT_ENGLISH: Final = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL"
 MAX_ERROR_SHARE: Final = 0.1
-"""Above this share of errors the rates of a run are no longer trusted (exit code 6)."""
+"""Above this share of errors, or of questions that the judge cannot read, a run is no longer trusted (exit code 6)."""
 
 STOPPING: Final = {"BudgetError": "the budget ran out", "WaitError": ""}
 """Errors after which no model is called any more, with the text that the run shows; "" for the error's message."""
@@ -68,6 +67,8 @@ class Tally:
     """Expected facts by stratum (N, hops) and state, `held` instead of correct; only for tasks with several facts."""
     decided: int = 0
     """Questions whose memory stages were decided, including those that must not use their facts."""
+    undecided: int = 0
+    """Ungraded questions of which no memory stage was decided."""
     facts_held: Rate = NOTHING
     """The share of single facts of the same questions that were stored, faithful and retrieved."""
     misleading: int = 0
@@ -326,8 +327,8 @@ def summarize(
             for suite in dict.fromkeys(suite_of.values())
         ),
     )
-    unread = sum(q.verdict == UNGRADED and any(fact.label == UNREAD for fact in q.facts) for q in asked)
-    language = Doubt(UNREAD, NOT_ENGLISH, unread, len(asked), "question")
+    unread = sum(q.is_undecided and any(fact.label == UNREAD for fact in q.facts) for q in asked)
+    language = Doubt(UNREAD, NOT_ENGLISH, unread, len(asked), "question", MAX_ERROR_SHARE)
     return summary.with_doubts([language, *(doubt for store in stores for doubt in store.doubts)])
 
 
@@ -533,6 +534,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         held=held.count(True),
         tested=len(held) - held.count(None),
         decided=sum(q.memory_held is not None for q in questions),
+        undecided=sum(q.is_undecided for q in questions),
         facts_held=_facts_held(direct),
         misleading=sum(q.must_not_use for q in questions),
         abstention=wilson(misleading.count(CORRECT), len(misleading)),

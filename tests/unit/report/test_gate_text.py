@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_memfail.records import Check, Comparison, Flip, Gate, Paired
@@ -64,6 +66,13 @@ def test_the_table_has_the_share_that_passed_before_and_now():
     assert row.split() == ["a", "200", "75.0", "->", "65.0", "30", "10", "0.0010", "0.0020"]
     assert max(map(len, lines)) <= 100
     assert sum("McNemar" in line for line in lines) == 1
+
+
+def test_what_could_not_be_compared_is_said_with_its_reason():
+    compared = Comparison(PAIRED, (), {}, (), 0, 0, 0, 397, undecided=394)
+    said = "  without comparable results: 397 questions; the judge could not read or decide 394 of them"
+    assert said in gate(Gate((), compared, "b.jsonl"))
+    assert "  without comparable results: 397 questions" in gate(Gate((), replace(compared, undecided=0), "b.jsonl"))
 
 
 def test_where_nothing_changed_there_is_neither_table_nor_p():

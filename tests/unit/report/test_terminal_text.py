@@ -287,6 +287,16 @@ def test_without_failures_the_headline_says_so():
     assert list(closing(found, [], "run"))[-1] == "nothing lost among 1 question"
 
 
+def test_nothing_is_lost_only_among_the_questions_that_were_judged():
+    undecided = [replace(question(i, "correct"), verdict="ungraded", memory_held=None) for i in range(2)]
+    found = summarize([*undecided, question(3, "correct")], ())
+    assert most_lost(found, []) == "2 of 3 questions could not be judged, nothing lost among the others"
+    *_, headline, _, _, _ = at_the_end([*undecided, *beside(NOT_RETRIEVED, count=30)[2:]])
+    assert headline == "2 of 30 questions could not be judged, nothing lost beyond a verbatim store among the others"
+    open_answer = replace(question(4, "correct"), verdict="ungraded", memory_held=True)
+    assert most_lost(summarize([open_answer], ()), []) == "nothing lost among 1 question"
+
+
 # -- the last screen -----------------------------------------------------------------------------------------------------
 
 

@@ -133,8 +133,16 @@ def test_every_flip_is_listed_with_what_it_was_and_is():
     ]
     assert [f.id for f in found.worse] == ["memfail/a::q-0"]
     assert [f.id for f in found.better] == ["memfail/a::q-1"]
-    assert found.uncounted == 2
+    assert (found.uncounted, found.undecided) == (2, 0)
     assert found.total.n == 5
+
+
+def test_what_no_judge_decided_in_one_of_the_runs_is_counted_apart():
+    held_with_an_open_answer = (UNGRADED, True)
+    before = run(a=[CORRECT, OPEN, OPEN, CORRECT, (ERROR,)])
+    now = run(a=[OPEN, NOT_STORED, OPEN, held_with_an_open_answer, CORRECT])
+    found = compared(before, now)
+    assert (found.total.n, found.uncounted, found.undecided) == (1, 4, 3)
 
 
 def test_flips_come_by_task_and_question_whatever_ended_first():

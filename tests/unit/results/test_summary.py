@@ -340,7 +340,7 @@ def test_doubts_of_stores_and_of_the_run_are_added_up():
     calm = built(*asked, *stores)
     assert (calm.untrusted, calm.warnings) == (None, ("refused (3 of 40 writes)",))
     worse = calm.with_doubts([Doubt("refusals", "refused", 2, 5, "write", 0.1)])
-    assert (worse.untrusted, worse.warnings) == ("refused (5 of 45 writes)", ())
+    assert (worse.untrusted, worse.warnings) == ("refused (5 of 45 writes, at most 10% are trusted)", ())
 
 
 def test_a_doubt_that_affects_nothing_is_not_told():
@@ -348,16 +348,19 @@ def test_a_doubt_that_affects_nothing_is_not_told():
     assert (summary.untrusted, summary.warnings) == (None, ())
 
 
-def test_what_the_judge_could_not_read_is_warned_of_and_still_trusted():
+def test_what_the_judge_could_not_read_is_warned_of_up_to_a_tenth_and_no_result_above():
     unread = {"verdict": UNGRADED, "decided_by": "storage", "storage": {"outcome": "ungraded", "label": "unread"}}
-    kept = {"verdict": CORRECT}
-    some = built(line(UNGRADED, facts=[kept, unread], held=None), line(NOT_STORED), line(CORRECT))
-    (said,) = [warning for warning in some.warnings if "English" in warning]
-    assert (
-        said
-        == "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL (1 of 3 questions)"
-    )
-    assert some.untrusted is None
+    unknown = [line(UNGRADED, facts=[{"verdict": CORRECT}, unread], memory_held=None) for _ in range(2)]
+    read = [line(NOT_STORED) for _ in range(9)]
+    said = "ungraded: the offline judge reads only English facts and entries; use --memfail-judge=MODEL (1 of 10 questions)"
+    some = built(*unknown[1:], *read)
+    assert ([warning for warning in some.warnings if "English" in warning], some.untrusted) == ([said], None)
+    assert some.total.undecided == 1
+    many = built(*unknown, *read)
+    assert many.untrusted == said.replace("1 of 10 questions", "2 of 11 questions, at most 10% are trusted")
+    assert not any("English" in warning for warning in many.warnings)
+    no_question_of_its_kind = built(*(line(UNGRADED, memory_held=None) for _ in range(9)), line(CORRECT))
+    assert (no_question_of_its_kind.untrusted, no_question_of_its_kind.total.undecided) == (None, 9)
     lost = line(NOT_STORED, facts=[{"verdict": NOT_STORED}, unread])  # failed whatever the other fact is
     assert not any("English" in warning for warning in built(lost).warnings)
     assert not any("English" in warning for warning in built(line(CORRECT), line(UNGRADED)).warnings)
