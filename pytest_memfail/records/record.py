@@ -363,7 +363,7 @@ class Check:
     outcome: str
     """`passed`, `failed`, `undecided` (nothing to decide it by), or `skipped` (no baseline yet)."""
     reason: str = ""
-    """Why it is undecided or skipped."""
+    """Why it is undecided or skipped; of errors, their number."""
     rate: Rate | None = None
     value: float | None = None
     """A value that is no share of counted questions: tokens shown per question, or a measure of a suite."""

@@ -106,7 +106,7 @@ class CheckModel(_Model):
     task: str | None
     outcome: Literal["passed", "failed", "undecided", "skipped"]
     reason: str
-    """why it is undecided or skipped"""
+    """why it is undecided or skipped; of the check `errors`, their number"""
     rate: RateModel | None
     value: float | None
     """tokens shown per question, or the value of a suite's measure"""

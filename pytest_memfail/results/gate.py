@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_memfail.core import CORRECT, REASONING_ERROR, Comparable, Key
+from pytest_memfail.core import CORRECT, ERROR, REASONING_ERROR, Comparable, Key, counted
 from pytest_memfail.records import (
     FAILED,
     OPEN,
@@ -92,8 +92,11 @@ def evaluate(
     baseline: str | None = None,
     notes: Sequence[str] = (),
 ) -> Gate:
-    """Decide each expression; skip those about regressions without a comparison."""
+    """Decide each expression; skip those about regressions without a comparison. Errors fail whatever is asked."""
     checks = [check for expression in expressions for check in _checks(expression, summary, comparison)]
+    if errors := summary.total.states[ERROR]:
+        said = f"got {errors} of {counted(summary.total.n, 'question')}, expected none"
+        checks.insert(0, Check("errors", None, FAILED, said))
     detectable = None
     if comparison is not None and comparison.total.n:
         rows, better = comparison.rows, comparison.rows_better

@@ -426,6 +426,24 @@ def test_the_gate_is_said_last(any_project: Project) -> None:
     assert lines[listed + 1] == "memfail gate: failed, regressions:p<0.04: 10 worse, 0 better of 22, p 0.0010"
 
 
+def test_run_report_and_command_agree_that_an_error_fails(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.path)
+    with_baseline(project)
+    project.script(ce_1="raise")
+    result = project.run(COMPARE, "--memfail-record=now.jsonl", "--memfail-report=x.md")
+    said = "failed, errors: got 1 of 22 questions, expected none"
+    assert (result.ret, f"memfail gate: {said}" in result.outlines) == (1, True)
+    assert "**memfail: gate failed**" in (project.path / "x.md").read_text()
+    capsys.readouterr()
+    assert memfail(["gate", "now.jsonl", "--baseline", BASE]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.startswith(
+        "gate: failed errors FAILED got 1 of 22 questions, expected none regressions:p<0.04 ok 0 worse"
+    )
+
+
 # -- the anchor --------------------------------------------------------------------------------------------------------
 
 ANCHOR = "anchor.jsonl"

@@ -11,6 +11,7 @@ from made_records import header, question, run
 
 from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
 from pytest_memfail.records import Baseline, Entry, Footer, from_json, to_json
+from pytest_memfail.report import gate_outcome
 from pytest_memfail.results import compare, decide, evaluate, parse_expressions, smallest_detectable, wilson
 
 TASKS = ("a", "b")
@@ -87,7 +88,7 @@ def test_a_rate_comes_with_its_n_and_its_interval():
 
 def test_errors_and_open_answers_are_no_part_of_a_rate():
     with_errors = ran(a={CORRECT: 8, NOT_STORED: 2, ERROR: 1, "open": 5})
-    assert gate("correct<0.8", with_errors).checks[0].rate == wilson(8, 10)
+    assert gate("correct<0.8", with_errors).checks[-1].rate == wilson(8, 10)
 
 
 def test_vacuous_passes_count_in_the_published_reading_only():
@@ -190,6 +191,17 @@ def test_nothing_in_common_is_undecided():
 )
 def test_the_worst_of_all_is_what_comes_out(text, outcome):
     assert gate(text, GOOD).outcome == outcome
+
+
+@pytest.mark.parametrize("before", [None, PERFECT])
+def test_an_error_fails_whatever_is_asked(before):
+    now = ran(a={CORRECT: 10}, b={CORRECT: 9, ERROR: 1})
+    found = decided(now, before, text="regressions>0, correct<0.1")
+    assert found.outcome == "failed"
+    assert [check.expression for check in found.checks] == ["errors", "regressions>0", "correct<0.1"]
+    assert gate_outcome(written(found)) == "gate: failed, errors: got 1 of 20 questions, expected none"
+    assert decided(now) is None  # nothing is asked
+    assert decided(now, anchor=PERFECT).outcome == "failed"
 
 
 def test_the_smallest_drop_that_could_have_been_found():
