@@ -236,10 +236,13 @@ class SideBySide:
 def side_by_side(records: Sequence[Loaded]) -> SideBySide:
     """Compare several records; the others are tested against the first.
 
-    Raises `UsageError` if the records have different data, and so different questions.
+    Raises `UsageError` if the records have different data or no task in common, and so different questions.
     """
     for other in records[1:]:
         for name, before, now in differences(records[0].header, other.header):
+            if name == "tasks" and not {*before} & {*now}:
+                here, first = ", ".join(now), ", ".join(before)
+                raise UsageError(f"{other.path}: got {here}, expected any task of {records[0].path}: {first}")
             if name.startswith((DATA, VARIANT)):
                 what = "has the hash" if name.startswith(DATA) else "is"
                 raise UsageError(

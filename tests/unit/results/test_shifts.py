@@ -121,6 +121,15 @@ def test_the_table_has_a_line_for_each_measure():
     assert any("+0.250 [-]" in line for line in comparison(none))
 
 
+def test_records_without_a_common_task_are_refused_and_with_one_compared():
+    first = record(verdicts(8), "a")
+    alone = replace(first, header=header(tasks={"v": {"data_hash": "x"}}), path="b")
+    with pytest.raises(UsageError, match=f"^b: got v, expected any task of a: {', '.join(sorted(TASKS))}$"):
+        side_by_side([first, alone])
+    more = replace(first, header=header(tasks={**TASKS, "v": {"data_hash": "x"}}), path="b")
+    assert [note for note in side_by_side([first, more]).notes if "tasks" in note]
+
+
 def test_records_of_two_variants_are_refused():
     tasks = {"t": {**TASKS["t"], "variant": "y"}}
     other = replace(record(verdicts(8), "b"), header=header(tasks=tasks, suite=["toy:y"]))
