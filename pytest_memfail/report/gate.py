@@ -146,9 +146,12 @@ def _comparison(comparison: Comparison, against: str, full: bool, record: str | 
 
 def _detectable(result: Gate, comparison: Comparison) -> Iterator[str]:
     if comparison.total.n:
-        found = "none" if result.detectable is None else f"{100 * result.detectable:.1f} points"
-        unit = "questions" if comparison.rows == comparison.total.n else "rows"
-        yield f"smallest true drop that {comparison.rows} such {unit} show in four of five runs: {found}"
+        n, failed = comparison.total.n, comparison.failed_before.get(comparison.total.name, 0)
+        such = f"{comparison.rows} such {'questions' if comparison.rows == n else 'rows'}"
+        if result.detectable is None:
+            yield f"no true drop shows in four of five runs of {such}: only {n - failed} of {n} passed before"
+        else:
+            yield f"smallest true drop that {such} show in four of five runs: {100 * result.detectable:.1f} points"
 
 
 def _table(comparison: Comparison, against: str, full: bool) -> Iterator[str]:

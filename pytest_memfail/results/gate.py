@@ -36,7 +36,7 @@ from pytest_memfail.results.expressions import (
     parse_expressions,
 )
 from pytest_memfail.results.statistics import smallest_detectable, wilson
-from pytest_memfail.results.summary import Summary, Tally
+from pytest_memfail.results.summary import TOTAL, Summary, Tally
 
 NO_TRUSTWORTHY_RESULT: Final = 6
 """The exit code of a run, and of `memfail gate`, without a trustworthy result."""
@@ -99,10 +99,12 @@ def evaluate(
         checks.insert(0, Check("errors", None, FAILED, said))
     detectable = None
     if comparison is not None and comparison.total.n:
-        rows, better = comparison.rows, comparison.rows_better
+        # each question that passed may be the only one of its row
+        rows, passed = comparison.rows, comparison.total.n - comparison.failed_before[TOTAL]
         alpha = next((e.number for e in expressions if e.significance and e.task is None), 0.05)
         # random flips to the better are the best estimate of random flips to the worse
-        detectable = smallest_detectable(rows, noise=min(0.25, better / rows), alpha=alpha)
+        noise = min(0.25, comparison.rows_better / rows)
+        detectable = smallest_detectable(rows, noise=noise, alpha=alpha, passed=passed / rows)
     return Gate(tuple(checks), comparison, baseline, tuple(notes), detectable)
 
 
@@ -110,14 +112,13 @@ def _checks(expression: Expression, summary: Summary, comparison: Comparison | N
     if expression.needs_baseline and comparison is None:
         yield Check(expression.text, expression.task, SKIPPED, "no baseline")
         return
-    tasks: list[str | None] = [expression.task]
-    if expression.task == EACH:
-        tasks = [tally.name for tally in summary.tasks]
+    every = expression.task == EACH
+    tasks = [tally.name for tally in summary.tasks] if every else [expression.task]
     if expression.needs_baseline and comparison is not None:
         decided = [_regressions(expression, task, comparison) for task in tasks]
     else:
         decided = [_rate(expression, task, summary) for task in tasks]
-    if expression.task == EACH:
+    if every:
         # an undecided task (all its answers open, say) must not block the others
         decided = [check for check in decided if check.outcome != OPEN] or decided[:1]
     yield from decided

@@ -188,9 +188,12 @@ def _binomial(count: int, n: int, chance: float) -> float:
     return exp(ways + count * log(chance) + (n - count) * log(1 - chance))
 
 
-def smallest_detectable(n: int, *, noise: float = 0.0, alpha: float = 0.05) -> float | None:
-    """Return the smallest true drop, as a share of n paired questions, found in four of five runs; None if none is."""
-    low, high = 0.0, 1.0 - 2 * noise
+def smallest_detectable(n: int, *, noise: float = 0.0, alpha: float = 0.05, passed: float = 1.0) -> float | None:
+    """Return the smallest true drop, as a share of n paired questions, found in four of five runs; None if none is.
+
+    Only the share that `passed` before can drop, and flip to the worse by chance.
+    """
+    low, high = 0.0, min(1.0 - 2 * noise, passed - noise)
     if high <= 0 or power(n, high, noise=noise, alpha=alpha) < WANTED:
         return None
     while high - low > 0.0005:

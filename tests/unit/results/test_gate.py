@@ -11,7 +11,7 @@ from made_records import header, question, run
 
 from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
 from pytest_memfail.records import Baseline, Entry, Footer, from_json, to_json
-from pytest_memfail.report import gate_outcome
+from pytest_memfail.report import gate as gate_lines, gate_outcome
 from pytest_memfail.results import compare, decide, evaluate, parse_expressions, smallest_detectable, wilson
 
 TASKS = ("a", "b")
@@ -209,6 +209,15 @@ def test_the_smallest_drop_that_could_have_been_found():
     found = gate("regressions:p<0.01", PERFECT, noisy)
     assert found.detectable == smallest_detectable(20, noise=2 / 20, alpha=0.01)
     assert gate("correct<0.5", PERFECT).detectable is None
+
+
+def test_where_nothing_passed_before_no_drop_could_have_been_found():
+    failing = ran(a={NOT_STORED: 60}, b={NOT_STORED: 36, CORRECT: 4})
+    found = gate("regressions>0", failing, failing)
+    assert found.detectable is None
+    said = "no true drop shows in four of five runs of 100 such questions: only 4 of 100 passed before"
+    assert gate_lines(found)[-1] == said
+    assert gate("regressions>0", PERFECT, PERFECT).detectable == smallest_detectable(20)
 
 
 # -- the default -------------------------------------------------------------------------------------------------------

@@ -255,5 +255,13 @@ def test_too_few_questions_can_show_nothing():
     assert smallest_detectable(100, noise=0.5) is None
 
 
+def test_only_what_passed_can_drop():
+    least = smallest_detectable(100, noise=0.03)
+    assert least is not None
+    assert smallest_detectable(100, noise=0.03, passed=least + 0.031) == pytest.approx(least, abs=0.0005)
+    assert smallest_detectable(100, noise=0.03, passed=least + 0.029) is None
+    assert smallest_detectable(100, passed=0.0) is smallest_detectable(100, noise=0.1, passed=0.05) is None
+
+
 def test_the_lower_the_threshold_the_larger_the_drop_must_be():
     assert smallest_detectable(300, alpha=0.001) > smallest_detectable(300, alpha=0.05)
