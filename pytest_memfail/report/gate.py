@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -33,16 +34,16 @@ def gate(result: Gate, *, full: bool = False, record: str | None = None) -> list
     """
     lines = [f"gate: {result.outcome}"]
     checks = result.checks if full else _telling(result.checks)
-    lines += [_check(check) for check in checks if not check.anchored]
+    lines += [line for check in checks if not check.anchored for line in _check(check)]
     if result.comparison is not None:
         lines.append(f"baseline: {result.baseline}, {counted(result.comparison.total.n, 'question')} compared")
-        lines += [f"  {one_line(note, WIDTH - 2)}" for note in result.notes]
+        lines += [line for note in result.notes for line in _indented(note)]
         lines += _comparison(result.comparison, "the baseline", full, record)
         lines += _detectable(result, result.comparison)
     if result.anchor is not None:
         lines.append(f"anchor: {result.anchor.path}, {counted(result.anchor.comparison.total.n, 'question')} compared")
-        lines.append(f"  set because: {one_line(result.anchor.reason, WIDTH - 21)}")
-        lines += [_check(check) for check in checks if check.anchored]
+        lines += _indented(f"set because: {result.anchor.reason}")
+        lines += [line for check in checks if check.anchored for line in _check(check)]
         lines += _comparison(result.anchor.comparison, "the anchor", full, record)
     return lines
 
@@ -81,10 +82,26 @@ def _is_each(check: Check) -> bool:
     return check.task is not None and check.expression.startswith("*")
 
 
-def _check(check: Check) -> str:
-    value = one_line(check_value(check), WIDTH - 59)
-    name = one_line(check_name(replace(check, anchored=False)), 46)  # the block already names the anchor
-    return f"  {name:<46} {WORDS[check.outcome]:<9} {value}".rstrip()
+def _check(check: Check) -> list[str]:
+    """Return a check on one line or, if its value does not fit there, with the value below: nobody can use half a value."""
+    value = check_value(check)
+    name = one_line(check_name(replace(check, anchored=False)))  # the block already names the anchor
+    head = f"  {name:<46} {WORDS[check.outcome]:<9}"
+    line = f"{head} {one_line(value)}".rstrip()
+    return [line] if len(line) <= WIDTH else [head.rstrip(), *_indented(value, 6)]
+
+
+def _indented(text: str, by: int = 2) -> list[str]:
+    """Return the text on lines of at most `WIDTH` columns; words stay whole."""
+    indent = " " * by
+    return textwrap.wrap(
+        one_line(text, 1000),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def check_name(check: Check) -> str:

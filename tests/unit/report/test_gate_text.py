@@ -44,6 +44,25 @@ def test_on_one_line(checks, line):
     assert gate_outcome(Gate(checks)) == line
 
 
+def test_no_value_is_cut():
+    of_task = Check("*.regressions:p<0.01", "conditional_facts_easy", "failed", paired=replace(PAIRED, corrected=0.0))
+    lacks = "no answer was judged (give --memfail-model, or gate on memory_held)"
+    long_name = f"longmemeval.single_session_preference.{'x' * 60}<0.1"
+    lacking = [Check(name, None, "undecided", reason=lacks) for name in ("correct<0.8", long_name)]
+    note = f"system_options is path={'/a-b' * 30}, in the baseline path={'/c-d' * 10} and limit=10"
+    lines = gate(Gate((of_task, *lacking), Comparison(PAIRED, (), {}, (), 0, 0, 0, 0, 748), "b.jsonl", (note,)))
+    assert lines[1:7] == [
+        "  *.regressions:p<0.01 (conditional_facts_easy)  FAILED",
+        "      339 worse, 2 better of 748, p (Holm) < 0.0001",
+        f"  correct<0.8{' ' * 36}UNDECIDED",
+        f"      {lacks}",
+        f"  {long_name} UNDECIDED",
+        f"      {lacks}",
+    ]
+    assert " ".join(word for line in lines[8:-1] for word in line.split()) == note
+    assert not any("…" in line for line in lines)
+
+
 def test_long_lists_are_cut():
     lines = gate(flipped(worse=21, better=20, other=1), record="last.jsonl")
     assert [line for line in lines if "…" in line] == ["  … and 1 more: memfail show last.jsonl"]
