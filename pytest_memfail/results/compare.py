@@ -275,7 +275,7 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
             for i in range(1, len(records))
             for flips in _flips(name, ks.get(name) or (None,), i, records, answered)
         ),
-        notes=tuple(_notes(records)),
+        notes=tuple(_notes(records, summaries)),
         moved=tuple(_moved(i, records[0], records[i]) for i in range(1, len(records))),
         suites=tuple((i, suite) for i, summary in enumerate(summaries) for suite in summary.suites),
         shifts=tuple(shift for i in range(1, len(records)) for shift in _shifts(i, records[0], records[i])),
@@ -405,13 +405,14 @@ def _several_ks(records: Sequence[Loaded]) -> dict[str, list[int]]:
     return several | {TOTAL: sorted({k for ks in several.values() for k in ks})}
 
 
-def _notes(records: Sequence[Loaded]) -> Iterator[str]:
-    first = records[0]
+def _notes(records: Sequence[Loaded], summaries: Sequence[Summary]) -> Iterator[str]:
     names = labels(records)
-    for name, record in zip(names, records, strict=True):
+    for name, record, summary in zip(names, records, summaries, strict=True):
         if not record.complete:
             yield f"{name}: the run did not end, or not all that was selected has a result"
+        if summary.untrusted is not None:
+            yield f"{name}: no trustworthy result: {summary.untrusted}"
     for name, other in zip(names[1:], records[1:], strict=True):
-        differing = [field for field, _, _ in differences(first.header, other.header) if field != "system"]
+        differing = [field for field, _, _ in differences(records[0].header, other.header) if field != "system"]
         if differing:
             yield f"{name} differs from {names[0]} in: {', '.join(differing)}"

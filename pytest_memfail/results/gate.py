@@ -141,8 +141,7 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
     if tally is None:
         return _judged(expression, task, None, f"no question of {task} was asked")
     if expression.measure in (CORRECT, REASONING_ERROR) and not summary.answered:
-        lacks = f"no answer was judged (give --memfail-model, or gate on {MEMORY_HELD})"
-        return _judged(expression, task, None, lacks)
+        return _judged(expression, task, None, f"no answer was judged (give --memfail-model, or gate on {MEMORY_HELD})")
     if expression.measure == SHOWN_TOKENS:
         tokens, about = tally.shown_tokens, summary.approximate is not None
         return _judged(expression, task, tokens, "no tokens were counted", value=tokens, approximate=about)

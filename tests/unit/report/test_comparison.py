@@ -9,7 +9,7 @@ import pytest
 from recorded_runs import HEADER, question, store, verdicts, write
 
 from pytest_memfail.cli import main
-from pytest_memfail.core import StageResult, UsageError
+from pytest_memfail.core import ErrorRecord, StageResult, UsageError
 from pytest_memfail.results import load_record, side_by_side, wilson
 
 
@@ -61,6 +61,13 @@ def test_only_questions_decided_in_both_are_paired(tmp_path):
     (flips,) = found.flips
     assert (flips.n, flips.worse, flips.better) == (2, 0, 1)
     assert any("did not end" in note for note in found.notes)
+
+
+def test_a_record_without_a_trustworthy_result_is_noted(tmp_path, pair):
+    broken = replace(question(0, "correct"), verdict="error", error=ErrorRecord("StoreError", "down"))
+    found = side_by_side(load(pair[0], write(tmp_path / "broken.jsonl", broken, store())))
+    assert "broken: no trustworthy result: too many errors: 1 of 1 question, at most 10% are trusted" in found.notes
+    assert not any("trustworthy" in note for note in side_by_side(load(*pair)).notes)
 
 
 def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
