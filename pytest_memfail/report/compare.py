@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_memfail.core import counted, one_line
 from pytest_memfail.records import Rate
-from pytest_memfail.report.gate import p_value
+from pytest_memfail.report.gate import indented, p_value
 from pytest_memfail.report.suites import score_text
 from pytest_memfail.report.tables import table
 from pytest_memfail.report.text import amount, tokens_each
@@ -36,7 +36,7 @@ def comparison(found: SideBySide) -> Iterator[str]:
     for letter, label in zip(letters, found.labels, strict=True):
         yield f"{letter}  {one_line(label, 96)}"
     for note in found.notes:
-        yield f"note: {one_line(note, 160)}"
+        yield from indented(f"note: {note}", 0)
     yield ""
     yield from _moved(found)
     yield ""

@@ -37,12 +37,12 @@ def gate(result: Gate, *, full: bool = False, record: str | None = None) -> list
     lines += [line for check in checks if not check.anchored for line in _check(check)]
     if result.comparison is not None:
         lines.append(f"baseline: {result.baseline}, {counted(result.comparison.total.n, 'question')} compared")
-        lines += [line for note in result.notes for line in _indented(note)]
+        lines += [line for note in result.notes for line in indented(note)]
         lines += _comparison(result.comparison, "the baseline", full, record)
         lines += _detectable(result, result.comparison)
     if result.anchor is not None:
         lines.append(f"anchor: {result.anchor.path}, {counted(result.anchor.comparison.total.n, 'question')} compared")
-        lines += _indented(f"set because: {result.anchor.reason}")
+        lines += indented(f"set because: {result.anchor.reason}")
         lines += [line for check in checks if check.anchored for line in _check(check)]
         lines += _comparison(result.anchor.comparison, "the anchor", full, record)
     return lines
@@ -88,10 +88,10 @@ def _check(check: Check) -> list[str]:
     name = one_line(check_name(replace(check, anchored=False)))  # the block already names the anchor
     head = f"  {name:<46} {WORDS[check.outcome]:<9}"
     line = f"{head} {one_line(value)}".rstrip()
-    return [line] if len(line) <= WIDTH else [head.rstrip(), *_indented(value, 6)]
+    return [line] if len(line) <= WIDTH else [head.rstrip(), *indented(value, 6)]
 
 
-def _indented(text: str, by: int = 2) -> list[str]:
+def indented(text: str, by: int = 2) -> list[str]:
     """Return the text on lines of at most `WIDTH` columns; words stay whole."""
     indent = " " * by
     return textwrap.wrap(

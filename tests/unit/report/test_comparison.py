@@ -10,6 +10,7 @@ from recorded_runs import HEADER, question, store, verdicts, write
 
 from pytest_memfail.cli import main
 from pytest_memfail.core import ErrorRecord, StageResult, UsageError
+from pytest_memfail.report import comparison
 from pytest_memfail.results import load_record, side_by_side, wilson
 
 
@@ -68,6 +69,9 @@ def test_a_record_without_a_trustworthy_result_is_noted(tmp_path, pair):
     found = side_by_side(load(pair[0], write(tmp_path / "broken.jsonl", broken, store())))
     assert "broken: no trustworthy result: too many errors: 1 of 1 question, at most 10% are trusted" in found.notes
     assert not any("trustworthy" in note for note in side_by_side(load(*pair)).notes)
+    whole = replace(found, notes=(f"b differs from a in: {', '.join(f'field_{i}' for i in range(40))}",))
+    notes = [line for line in list(comparison(whole))[2:] if line.startswith(("note: ", "  field"))]
+    assert (notes[-1].endswith("field_39"), max(map(len, notes)) <= 100) == (True, True)
 
 
 def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
