@@ -415,8 +415,7 @@ def _proxies(suite: Suite) -> list[str]:
 
 def counted_by(measure: Measure, asked: Sequence[QuestionRecord]) -> list[QuestionRecord]:
     """Return those questions of a suite that a measure of it counts."""
-    finished = [q for q in asked if measure.with_errors or q.verdict != ERROR]
-    return [question for question in finished if measure.part in (None, question.group)]
+    return [q for q in asked if (measure.with_errors or q.verdict != ERROR) and measure.part in (None, q.group)]
 
 
 def suite_measures(suite: Suite, protocol: str) -> tuple[Measure, ...]:
