@@ -107,6 +107,8 @@ from .record import (
     QuestionRecord as QuestionRecord,
 )
 from .refusals import (
+    Refusals as Refusals,
+    looks_refused as looks_refused,
     refusal as refusal,
 )
 from .sources import (

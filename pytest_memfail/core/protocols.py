@@ -30,8 +30,8 @@ class MemorySystem(Protocol):
         for a system that stores in the background: called after the last conversation, again and again until it returns
         True. Questions are asked then. It takes an error to return False longer than a call may take.
     `forget(text)`
-        delete what it holds of this text, for a user who asks to forget it. A system without it stores that request as a
-        conversation.
+        delete what it holds of this text, for a user who asks to forget it. Its reply is read as that of
+        `store_conversation`. A system without it stores that request as a conversation.
     `close()`
         called after its last question is answered.
     `snapshot(path)`, `restore(path)`

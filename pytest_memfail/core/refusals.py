@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from pytest_memfail.core.doubts import Doubt
 from pytest_memfail.core.errors import one_line
 
 REFUSED: Final = re.compile(r"\W*(error|exception|failed|failure)\b", re.IGNORECASE)
@@ -19,6 +20,12 @@ INNER: Final = ("result", "results", "data", "message", "detail")
 """Fields whose value may be the reply itself."""
 DEPTH: Final = 4
 MOST_ITEMS: Final = 100
+CALLS: Final = {"store_conversation": "write", "forget": "forget"}
+"""The calls of a memory file by the methods that make them."""
+MOST_REFUSED: Final = 0.1
+"""Share of writes, and of requests to forget, that may look refused in a trustworthy run."""
+COUNTED: Final = {"store_conversation": ("writes", "write"), "forget": ("requests to forget", "request")}
+"""What is counted, by method, and one of it."""
 
 
 def refusal(reply: object) -> str | None:
@@ -32,6 +39,34 @@ def refusal(reply: object) -> str | None:
         return None if found is None else one_line(repr(found), 120)
     except Exception:  # a value of the system's own may raise when it is looked at
         return None
+
+
+def looks_refused(system: object, method: str, reply: str) -> str:
+    """Return what a message says of a reply of a method that looks like a refusal, and what to do about it."""
+    advice: str = getattr(system, "refusal_advice", "raise an exception in {method}()")
+    return f"what looks like a refusal ({reply}): {advice.format(method=method, call=CALLS[method])}"
+
+
+class Refusals:
+    """The writes and requests to forget of one memory system, and those whose replies look like refusals."""
+
+    def __init__(self, system: object) -> None:
+        self._system = system
+        self._replies: dict[str, dict[str, str | None]] = {method: {} for method in COUNTED}
+
+    def add(self, method: str, conversation: str, refused: str | None) -> None:
+        """Record the reply of a method for a conversation if it looks like a refusal; else None. A later one replaces it."""
+        self._replies[method][conversation] = refused
+
+    @property
+    def doubts(self) -> list[Doubt]:
+        """How many of each kind seem to be refused; none of a kind that was never asked for."""
+        found = []
+        for method, replies in self._replies.items():
+            (what, unit), refused = COUNTED[method], [reply for reply in replies.values() if reply is not None]
+            text = f"{what} were answered with {looks_refused(self._system, method, refused[0])}" if refused else ""
+            found.append(Doubt(f"refused {what}", text, len(refused), len(replies), unit, MOST_REFUSED))
+        return [doubt for doubt in found if doubt.of]
 
 
 def _refusal(reply: Any, depth: int) -> object | None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pytest_memfail.core import Conversation, Doubt, MemorySystemError, TimedOutError, WrongTypeError, refusal
+from pytest_memfail.core import Conversation, MemorySystemError, Refusals, TimedOutError, WrongTypeError, refusal
 from pytest_memfail.hosting.calls import Lane
 
 RETRIES: Final = 2
@@ -23,8 +23,6 @@ BACKOFF: Final = 4.0
 """Factor by which each further wait grows."""
 SNAPSHOT_SHARE: Final = 0.1
 """Snapshots take at most about this share of the time that storing takes."""
-MOST_REFUSED: Final = 0.1
-"""Share of writes that may look refused in a trustworthy run."""
 NOW: Final[ContextVar[datetime | None]] = ContextVar("memfail_now", default=None)
 """The time of the conversation being stored; several may be stored at once."""
 
@@ -51,16 +49,7 @@ class Retries:
         self._fault = ""
         self._since: list[Sequence[Conversation]] = []
         self._seconds = self._cost = 0.0
-        self._refusals: dict[str, str | None] = {}
-        """For each stored conversation the reply of the system if it looks like a refusal."""
-
-    @property
-    def doubt(self) -> Doubt:
-        """How many writes the system seems to have refused."""
-        refused = [reply for reply in self._refusals.values() if reply is not None]
-        advice = getattr(self._system, "refused_writes", "raise an exception in store_conversation()")
-        text = f"writes were answered with what looks like a refusal ({refused[0]}): {advice}" if refused else ""
-        return Doubt("refused", text, len(refused), len(self._refusals), "write", MOST_REFUSED)
+        self.refusals = Refusals(system)
 
     async def store(self, batch: Sequence[Conversation], place: Callable[[Conversation], str]) -> None:
         """Store conversations concurrently, and retry after an error if that is safe.
@@ -120,13 +109,10 @@ class Retries:
 
     async def _store(self, conversation: Conversation) -> None:
         NOW.set(conversation.timestamp)  # in the task of this conversation alone
-        if conversation.forgets and callable(forget := getattr(self._system, "forget", None)):
-            refused = await self._lane.call("forget", forget, conversation.forgets, read=refusal)
-        else:
-            refused = await self._lane.call(
-                "store_conversation", self._system.store_conversation, conversation, read=refusal
-            )
-        self._refusals[conversation.id] = refused
+        forgets = conversation.forgets and callable(getattr(self._system, "forget", None))
+        method = "forget" if forgets else "store_conversation"
+        call, given = getattr(self._system, method), conversation.forgets if forgets else conversation
+        self.refusals.add(method, conversation.id, await self._lane.call(method, call, given, read=refusal))
 
     async def _again(self, batch: Sequence[Conversation], failures: _Failures) -> _Failures:
         if self._idempotent:

@@ -136,6 +136,7 @@ class OpenSystem:
         self._system: Any = None
         self._reuse: Reuse | None = None
         self._retries: Retries | None = None
+        self._retries_other: Retries | None = None
         self._is_late = False
         self.extracted: dict[str, tuple[Memory, ...]] = {}
         """What the system says that each conversation added, by its id; empty if it cannot say so."""
@@ -192,7 +193,7 @@ class OpenSystem:
 
     async def _fill_other(self) -> None:
         """Store what the other user says."""
-        retries = Retries(self.lane, self._other, self._resources.pause, self._other_path.parent)
+        self._retries_other = retries = Retries(self.lane, self._other, self._resources.pause, self._other_path.parent)
         for conversation in self._job.plan.beside:
             await retries.store([conversation], lambda _: " (of the other user)")
         retries.drop()
@@ -363,7 +364,8 @@ class OpenSystem:
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
         """Keep the store for later runs if the run reuses stores."""
-        if self._reuse is not None and self._retries is not None and not self._retries.doubt.affected:
+        refused = self._retries is None or any(doubt.affected for doubt in self._retries.refusals.doubts)
+        if self._reuse is not None and not refused:
             await self._reuse.keep(segments, listing, self._finds)
 
     @property
@@ -450,8 +452,8 @@ class OpenSystem:
 
     async def close(self) -> None:
         """Call the system's `close()` if it has one."""
-        if self._retries is not None and (doubt := self._retries.doubt).of:
-            self._report.doubts.append(doubt)
+        for retries in filter(None, (self._retries, self._retries_other)):
+            self._report.doubts += retries.refusals.doubts
         for system in (self._other, self._system):
             if callable(close := getattr(system, "close", None)):
                 await self.lane.call("close", close)

@@ -46,7 +46,7 @@ class CommandMemory(ServedMemory):
 class CommandSystem(ServedSystem):
     """One process of the program."""
 
-    refused_writes = "let the program answer with an `error`"
+    refusal_advice = "let the program answer with an `error`"
 
     def __init__(self, context: SystemContext, config: CommandMemory) -> None:
         """Configure the program without starting it."""

@@ -112,7 +112,7 @@ class RemoteSystem(ServedSystem):
     """A store on a server, with its own connection and its own id in `{store}`."""
 
     remote = True
-    refused_writes = "declare with the key `ok` of `write` what is true in the reply to a write that worked"
+    refusal_advice = "declare with the key `ok` of `{call}` what is true in the reply to a call that worked"
 
     def __init__(self, context: SystemContext, config: RemoteMemory, connection: Connection) -> None:
         """Configure the store without connecting."""

@@ -12,7 +12,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import Chat, Conversation, Memory, MemorySystemError, SystemContext, counted, refusal
+from pytest_memfail.core import (
+    Chat,
+    Conversation,
+    Memory,
+    MemorySystemError,
+    SystemContext,
+    counted,
+    looks_refused,
+    refusal,
+)
 from pytest_memfail.hosting import Lane, described_by, memories_from, open_system
 from pytest_memfail.testing.contract.samples import MANY, numbered, without
 
@@ -34,8 +43,8 @@ class Store:
     lane: Lane
     clock: dict[str, datetime]
     is_open: bool = True
-    refused: list[str] = field(default_factory=list)
-    """Replies to writes that look like refusals."""
+    refused: dict[str, list[str]] = field(default_factory=dict)
+    """By method, replies that look like refusals."""
 
     def offers(self, *methods: str) -> bool:
         """Return whether it has all of these optional methods."""
@@ -65,9 +74,13 @@ class Store:
             self.clock.pop("now", None)
             if conversation.timestamp is not None:
                 self.clock["now"] = conversation.timestamp
-            if (said := refusal(await self.call("store_conversation", conversation))) is not None:
-                self.refused.append(said)
+            await self.write("store_conversation", conversation)
         await self.flush()
+
+    async def write(self, method: str, given: Any) -> None:
+        """Store or forget, and keep a reply that looks like a refusal."""
+        if (said := refusal(await self.call(method, given))) is not None:
+            self.refused.setdefault(method, []).append(said)
 
     async def flush(self) -> None:
         """Call `flush` if the system has it, and wait until it has settled."""
@@ -77,14 +90,11 @@ class Store:
             while not await self.call("settled"):
                 await asyncio.sleep(0.05)
 
-    def blame_refusals(self) -> None:
-        """Fail for what is missing with the replies that look like refusals, if there are any."""
-        if self.refused:
-            advice = getattr(self.system, "refused_writes", "raise an exception in store_conversation()")
-            raise BrokenError(
-                f"{counted(len(self.refused), 'write')} answered with what looks like a refusal ({self.refused[0]}), and not all "
-                f"is listed: {advice}"
-            )
+    def blame_refusals(self, method: str = "store_conversation", outcome: str = "not all is listed") -> None:
+        """Fail for an outcome with the replies of a method that look like refusals, if there are any."""
+        if refused := self.refused.get(method):
+            said = looks_refused(self.system, method, refused[0])
+            raise BrokenError(f"{outcome}, and {counted(len(refused), 'call')} of {method}() answered with {said}")
 
     async def call(self, method: str, *args: Any) -> Any:
         """Call any method."""

@@ -37,11 +37,12 @@ async def forgetting(bench: Bench) -> None:
     if not store.offers("forget"):
         raise NotApplicableError("no forget()")
     await store.add(numbered(range(3)))
-    await store.call("forget", statement(1))
+    await store.write("forget", statement(1))
     await store.flush()
     held = await store.listing()
     for what, memories in (("get_all_memories()", held), ("retrieve_memories()", await store.retrieve(query(1)))):
         if left := [memory.text for memory in memories if not without([mark(1)], [memory])]:
+            store.blame_refusals("forget", f"{what} still gives what it was to forget")
             raise BrokenError(
                 f"after forget({statement(1)!r}) {what} gives {one_line(repr(left[0]), 60)}, expected nothing of it: delete it from "
                 "the store and from the index"

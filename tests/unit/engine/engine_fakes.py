@@ -190,11 +190,12 @@ class Bench:
         shelf: Shelf | None = None,
         known: Mapping[tuple[str, int], str] | None = None,
         opens: Callable[[], Mapping[str, Conversation]] | None = None,
+        beside: Sequence[Conversation] = (),
     ) -> StoreRun:
         """Start a store; keys are `q-0@5`."""
         self._stores += 1
         name = f"s-{self._stores}"
-        stored = StorePlan(name, tuple(steps), opens)
+        stored = StorePlan(name, tuple(steps), opens, beside=tuple(beside))
         asks = tuple(Ask(f"{q.id}@{n}", q, n) for q in stored.questions if selected(q) for n in k)
         context = SystemContext("run", name, self.path)
         return self.engine.begin(

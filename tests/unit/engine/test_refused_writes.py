@@ -1,11 +1,13 @@
-"""Writes whose replies look like refusals: counted for each store, and never kept for a later run."""
+"""Writes and requests to forget whose replies look like refusals: counted for each store, and never kept for a later run."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 from engine_fakes import Store, question, said, wait
 
-from pytest_memfail.core import Doubt, Ingest, Probe
+from pytest_memfail.core import Doubt, Ingest, Probe, added_up
 from pytest_memfail.hosting import Shelf, kept_in
 
 PLAN = (*(Ingest(said(i)) for i in range(4)), Probe((question(0),)))
@@ -36,7 +38,7 @@ def doubts(make_bench, system, shelf=None):
 @pytest.mark.parametrize("reply", [{"success": False}, "Error: database is locked"])
 def test_refusals_are_counted_and_the_reply_is_quoted(make_bench, reply):
     [doubt] = doubts(make_bench, type("Sync", (Refusing,), {"reply": reply}))
-    assert (doubt.kind, doubt.affected, doubt.of, doubt.unit, doubt.is_fatal) == ("refused", 2, 4, "write", True)
+    assert (doubt.kind, doubt.affected, doubt.of, doubt.unit, doubt.is_fatal) == ("refused writes", 2, 4, "write", True)
     assert doubt.text == (
         f"writes were answered with what looks like a refusal ({reply!r}): raise an exception in store_conversation()"
     )
@@ -44,18 +46,43 @@ def test_refusals_are_counted_and_the_reply_is_quoted(make_bench, reply):
 
 def test_the_replies_of_async_systems_count_and_they_may_say_what_to_do(make_bench):
     class Async(Refusing):
-        refused_writes = "declare `ok`"
+        refusal_advice = "declare `ok` of `{call}`"
 
         async def store_conversation(self, conversation):
             return [None, super().store_conversation(conversation)]
 
     [doubt] = doubts(make_bench, Async)
     assert doubt.affected == 2
-    assert doubt.text.endswith("({'success': False}): declare `ok`")
+    assert doubt.text.endswith("({'success': False}): declare `ok` of `write`")
 
 
 def test_without_refusals_the_writes_count(make_bench):
-    assert doubts(make_bench, Store) == [Doubt("refused", "", 0, 4, "write", 0.1)]
+    assert doubts(make_bench, Store) == [Doubt("refused writes", "", 0, 4, "write", 0.1)]
+
+
+def test_requests_to_forget_are_counted_apart(make_bench):
+    class Keeping(Store):
+        def forget(self, text):
+            return "Error: not permitted"
+
+    bench = make_bench()
+    forget = replace(said(1), forgets="item0")
+    run = bench.begin(Keeping, (Ingest(said(0)), Ingest(forget), Probe((question(0),))))
+    bench.all(run)
+    writes, forgets = wait(run.finish()).doubts
+    assert (writes.line, writes.of) == (" (0 of 1 write)", 1)
+    assert forgets.is_fatal
+    assert forgets.line == (
+        "requests to forget were answered with what looks like a refusal ('Error: not permitted'): raise an exception in "
+        "forget() (1 of 1 request)"
+    )
+
+
+def test_what_the_other_user_says_counts(make_bench):
+    bench = make_bench()
+    run = bench.begin(Refusing, PLAN, beside=[said(2)])
+    bench.all(run)
+    assert added_up(wait(run.finish()).doubts)[0].line.endswith("(3 of 5 writes)")
 
 
 def test_a_store_with_refused_writes_is_not_kept(make_bench, tmp_path):

@@ -551,6 +551,19 @@ def test_writes_that_look_refused_are_blamed_for_what_is_missing(check):
         check_memory_system(Refusing, checks=check)
 
 
+def test_a_refused_request_to_forget_is_blamed():
+    class Unforgetting(Sound):
+        def forget(self, text):
+            return {"success": False, "error": "not permitted"}
+
+    with pytest.raises(ContractError) as caught:
+        check_memory_system(Unforgetting, checks="forgetting")
+    assert (
+        "get_all_memories() still gives what it was to forget, and 1 call of forget() answered with what looks like a refusal "
+        "({'success': False, 'error': 'not permitted'}): raise an exception in forget()"
+    ) in " ".join(str(caught.value).split())
+
+
 def timed(form):
     """A sound system that lists its times in a form."""
 
