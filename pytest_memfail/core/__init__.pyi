@@ -108,6 +108,7 @@ from .record import (
 )
 from .refusals import (
     Refusals as Refusals,
+    failed_search as failed_search,
     looks_refused as looks_refused,
     refusal as refusal,
 )

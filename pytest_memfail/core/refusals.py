@@ -1,4 +1,4 @@
-"""Replies to a write that look like a refusal: many memories report an error as text, or in a field."""
+"""Replies that look like a refusal, or like a search that failed: many memories report an error as text, or in a field."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from pytest_memfail.core.doubts import Doubt
 from pytest_memfail.core.errors import one_line
 
 REFUSED: Final = re.compile(r"\W*(error|exception|failed|failure)\b", re.IGNORECASE)
+NOTHING: Final = re.compile(
+    r"\b(no|not|nothing)\b.{0,40}\b(found|match\w*)\b|\bno (\w+ )?(results?|hits?|memories|entries)\b|\bfind any\b",
+    re.IGNORECASE,
+)
+"""Says of a search that nothing was found, which is no failure."""
 FAULTS: Final = ("error", "errors", "isError", "is_error")
 """Fields that have a value only where something failed."""
 SUCCESSES: Final = ("success", "ok", "written", "stored", "saved")
@@ -39,6 +44,16 @@ def refusal(reply: object) -> str | None:
         return None if found is None else one_line(repr(found), 120)
     except Exception:  # a value of the system's own may raise when it is looked at
         return None
+
+
+def failed_search(reply: object) -> str | None:
+    """Return the part of a reply without memories that says that the search or listing failed, on one line; None without one.
+
+    >>> failed_search({"results": [], "error": "index offline"}), failed_search({"error": "no memories found"})
+    ("{'results': [], 'error': 'index offline'}", None)
+    """
+    said = refusal(reply)
+    return None if said is None or NOTHING.search(said) else said
 
 
 def looks_refused(system: object, method: str, reply: str) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pytest_memfail.core import Conversation, SystemContext, WrongTypeError, one_line
+from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, WrongTypeError, failed_search, one_line
 from pytest_memfail.systems.connectors.config import Command, Seconds, Variables
 from pytest_memfail.systems.connectors.processes import LineProgram
 from pytest_memfail.systems.connectors.settle import Reads, ServedMemory, ServedSystem
@@ -102,4 +102,8 @@ class CommandSystem(ServedSystem):
         if not isinstance(memories, list):
             got = one_line(repr({name: value for name, value in reply.items() if name != "id"}), 80)
             raise WrongTypeError(f"the command answered {method!r} with {got}; expected a list under 'memories'")
+        if not memories and (said := failed_search(reply)):
+            raise MemorySystemError(
+                f"the command answered {method!r} with {said}; expected no error beside an empty list: see why it failed"
+            )
         return memories

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, Protocol
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from pytest_memfail.core import Conversation, SystemContext, WrongTypeError
+from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, WrongTypeError, failed_search
 from pytest_memfail.systems.connectors.config import Headers, JmesPath, Part
 from pytest_memfail.systems.connectors.picks import Pages, Pick, all_pages, check_ok, picked
 from pytest_memfail.systems.connectors.settle import ServedMemory, ServedSystem
@@ -217,4 +217,12 @@ class RemoteSystem(ServedSystem):
         reply = await self._connection.call(key, call, {**self._places, **values})
         if call.ok is not None:
             check_ok(reply, call.ok, key)
+            return reply
+        is_beyond = values.get("offset") and not values.get("cursor")  # a numbered page that may end with an error
+        said = None if key not in ("search", "list") or is_beyond else failed_search(reply)
+        if said is not None and not picked(reply, call.pick, key):
+            raise MemorySystemError(
+                f"{key}: got {said}, expected no error beside an empty result: see why it failed; if it did not, declare "
+                f"with the key `ok` of `{key}` what is true in this reply"
+            )
         return reply

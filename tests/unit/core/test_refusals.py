@@ -1,4 +1,4 @@
-"""Which replies to a write look like a refusal."""
+"""Which replies look like a refusal, or like a search that failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_memfail.core import refusal
+from pytest_memfail.core import failed_search, refusal
 
 
 @dataclass
@@ -67,6 +67,24 @@ def test_a_refusal_is_shown(reply, shown):
 )
 def test_what_is_no_refusal(reply):
     assert refusal(reply) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "failed"),
+    [
+        ({"results": [], "error": "index unavailable"}, True),
+        ({"results": [], "success": False}, True),
+        ({"items": [], "message": "Error: no route to host"}, True),
+        ({"results": []}, False),
+        ({"results": [], "error": None, "success": True}, False),
+        ({"results": [], "success": False, "message": "No memories found."}, False),
+        ({"results": [], "error": "nothing was found"}, False),
+        ({"results": [], "message": "Failed to find any matching memory"}, False),
+        ({"results": [], "error": "no relevant results"}, False),
+    ],
+)
+def test_what_is_a_failed_search(reply, failed):
+    assert bool(failed_search(reply)) is failed
 
 
 def test_a_reply_that_holds_itself_is_read_to_a_depth():

@@ -39,6 +39,8 @@ for line in sys.stdin:
             print("loading the index ...", flush=True)
         if fault == "refuses":
             reply["error"] = "no index"
+        if fault == "fails":
+            notes, reply["success"] = [], False
         words = set(request["query"].lower().split())
         found = sorted(notes, key=lambda note: -len(words & set(note.lower().split())))
         reply["memories" if fault != "schema" else "results"] = found[: request["k"]]

@@ -58,6 +58,11 @@ FAULTS = {
     "prints": ("retrieve", MemorySystemError, "printed 'loading the index ...' on stdout; expected a JSON object"),
     "schema": ("retrieve", WrongTypeError, "answered 'retrieve' with {'results': ['The boat is blue.']}; expected"),
     "refuses": ("retrieve", MemorySystemError, "answered 'retrieve' with the error: no index"),
+    "fails": (
+        "retrieve",
+        MemorySystemError,
+        "answered 'retrieve' with {'success': False}; expected no error beside an",
+    ),
     "slow-start": ("open", MemorySystemError, "did not answer 'open' within 0.3 s; check what it waits for, or set a"),
 }
 
