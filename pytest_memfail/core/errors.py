@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -110,7 +111,7 @@ def problem_of(fault: Mapping[str, Any], known: Iterable[str] = ()) -> str:
     """Return an error of pydantic in our words: what was got, and what is expected.
 
     >>> problem_of({"type": "string_type", "msg": "Input should be a valid string", "input": 3})
-    'got 3, expected: a valid string'
+    'got 3, expected: a text in quotes, such as "3"'
     >>> problem_of({"type": "too_short", "msg": "List should have at least 1 item after validation, not 0", "input": []})
     'got [], expected: a list with at least 1 item'
     """
@@ -119,6 +120,10 @@ def problem_of(fault: Mapping[str, Any], known: Iterable[str] = ()) -> str:
     if fault["type"] in UNKNOWN:
         close = get_close_matches(str(fault["loc"][-1]), known, 1)
         return "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
+    value = fault["input"]
+    if fault["type"] == "string_type" and isinstance(value, (int, float, date)):  # YAML reads no as False
+        example = ("no", "yes")[value] if isinstance(value, bool) else value
+        return f'got {one_line(value, 60)}, expected: a text in quotes, such as "{one_line(example, 60)}"'
     said = re.sub("^Value error, |^Input should (be )?", "", fault["msg"])
     if fault["type"] == "json_invalid" or (fault["type"] == "value_error" and "got " in said):
         return f"{said[:1].lower()}{said[1:]}"
@@ -126,7 +131,7 @@ def problem_of(fault: Mapping[str, Any], known: Iterable[str] = ()) -> str:
     said = re.sub(r"^a valid dictionary( or .*)?$", "a mapping", said)
     said = re.sub(r"^(\w+) should match pattern ", lambda m: f"a {m[1].lower()} that matches ", said)
     said = re.sub(r"^(\w+) should have (.+?)( after validation.*)?$", lambda m: f"a {m[1].lower()} with {m[2]}", said)
-    return f"got {short(fault['input'])}, expected: {said[:1].lower()}{said[1:]}"
+    return f"got {short(value)}, expected: {said[:1].lower()}{said[1:]}"
 
 
 def short(value: object) -> str:

@@ -97,10 +97,12 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=BaseModel)
 DAY_CHARACTERS: Final = len("2026-03-01")
+PLAIN: Final = (str, int, float, date)
+"""Texts, and what YAML makes of those that lack quotes: they are read as texts, and refused."""
 
 
 def _wordings(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+    return [value] if isinstance(value, PLAIN) else value
 
 
 Wordings = Annotated[list[Text], BeforeValidator(_wordings), Field(min_length=1)]
@@ -142,7 +144,7 @@ class CaseConversation(BaseModel):
     @classmethod
     def _plain_text(cls, value: object) -> object:
         """Accept plain text as a conversation of one user message."""
-        return {"messages": [{"user": value}]} if isinstance(value, str) else value
+        return {"messages": [{"user": value}]} if isinstance(value, PLAIN) else value
 
     @model_validator(mode="after")
     def _one_role_each(self) -> CaseConversation:
@@ -183,7 +185,9 @@ class UnwantedFact(BaseModel):
     @classmethod
     def _plain_text(cls, value: object) -> object:
         """Accept plain text as words that no entry may have."""
-        return {"fact": value, "details": [value]} if isinstance(value, str) else value
+        if isinstance(value, PLAIN):
+            return {"fact": value, "details": [value] if isinstance(value, str) else []}
+        return value
 
 
 class ExpectedFact(BaseModel):

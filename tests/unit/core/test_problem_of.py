@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any
 
 import pytest
@@ -32,7 +33,12 @@ class Row(BaseModel):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"a": 3}, "got 3, expected: a valid string"),
+        ({"a": 3}, 'got 3, expected: a text in quotes, such as "3"'),
+        ({"a": 1.5}, 'got 1.5, expected: a text in quotes, such as "1.5"'),
+        ({"a": False}, 'got False, expected: a text in quotes, such as "no"'),
+        ({"a": True}, 'got True, expected: a text in quotes, such as "yes"'),
+        ({"a": date(2026, 1, 5)}, 'got 2026-01-05, expected: a text in quotes, such as "2026-01-05"'),
+        ({"a": []}, "got [], expected: a valid string"),
         ({"a": "x"}, "got 'x', expected: a string with at least 2 characters"),
         ({"b": 0}, "got 0, expected: greater than or equal to 1"),
         ({"c": []}, "got [], expected: a list with at least 1 item"),

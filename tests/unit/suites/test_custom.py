@@ -87,6 +87,19 @@ def test_no_file_is_no_task(tmp_path):
         ("k: 3", "k: 0", "15: k: got 0, expected"),
         ("- user: We", "- usr: We", "5: conversations.1.messages.0.usr"),
         ("      - assistant: Noted!", "        assistant: Noted!", "4: conversations.1.messages: got"),
+        ("answer: penicillin", "answer: no", '8: answer: got False, expected: a text in quotes, such as "no"'),
+        (
+            "- user: We moved to Lisbon.",
+            "- user: yes",
+            "5: conversations.1.messages.0.user: got True, expected: a text",
+        ),
+        ("- I'm allergic to penicillin.", "- 12", "2: conversations.0.messages.0.user: got 12, expected: a text in q"),
+        (
+            "allergy], penicillin",
+            "allergy], 2026-01-05",
+            "13: expected.0.details.1.0: got 2026-01-05, expected: a text",
+        ),
+        ("k: 3", "must_not_hold: [off]", "15: must_not_hold.0.fact: got False, expected: a text in quotes"),
         ("date: 2026-03-02", "date: soon", "3: conversations.1.date: got 'soon', expected"),
     ],
 )
