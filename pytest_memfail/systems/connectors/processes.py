@@ -103,6 +103,8 @@ class LineProgram:
         self._errors = Output()
         self._fault: str | None = None
         self._asked = 0
+        self._stray = ""
+        """An answer to no open request: a late one, or one with a wrong id."""
 
     async def start(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
         """Start the program in a folder, with these environment variables in addition to our own."""
@@ -118,7 +120,7 @@ class LineProgram:
             raise MemorySystemError(f"{self._what} is closed; expected no more requests")
         seconds = self._timeout if timeout is None else timeout
         self._asked += 1
-        number = self._asked
+        number, self._stray = self._asked, ""
         self._waiting[number] = answer = asyncio.get_running_loop().create_future()
         try:
             if self._fault is None:
@@ -129,8 +131,8 @@ class LineProgram:
                 raise MemorySystemError(f"{self._what} {self._fault}")
             if not answer.done():
                 raise MemorySystemError(
-                    f"{self._what} did not answer {method!r} within {seconds:g} s; check what it waits for, or set a longer "
-                    f"{'start_timeout' if method == 'open' else 'timeout'}"
+                    f"{self._what} did not answer {method!r} within {seconds:g} s{self._stray}; check what it waits for, or set a "
+                    f"longer {'start_timeout' if method == 'open' else 'timeout'}"
                 )
             reply: dict[str, Any] = answer.result()
         finally:
@@ -174,15 +176,18 @@ class LineProgram:
             reply = json_of(line)
         except ValueError:
             reply = None
-        if not isinstance(reply, dict) or type(reply.get("id")) is not int:
-            shown = one_line(line.decode("utf-8", "replace"), 80)
+        number = reply.get("id") if isinstance(reply, dict) else None
+        if (waiting := self._waiting.get(number) if type(number) is int else None) is not None:
+            if not waiting.done():
+                waiting.set_result(reply)
+            return True
+        shown, ids = one_line(line.decode("utf-8", "replace"), 80), ", ".join(map(str, self._waiting)) or "none is open"
+        if type(number) is not int or not 0 < number <= self._asked:
             self._fail(
-                f'printed {shown!r} on stdout; expected a JSON object with the "id" of a request, logs on stderr'
+                f'printed {shown!r} on stdout; expected a JSON object with the "id" of a request ({ids}), logs on stderr'
             )
             return False
-        waiting = self._waiting.get(reply["id"])
-        if waiting is not None and not waiting.done():  # otherwise nobody is waiting
-            waiting.set_result(reply)
+        self._stray = f", but printed {shown!r}, expected the id {ids}"
         return True
 
     def _fail(self, fault: str) -> None:

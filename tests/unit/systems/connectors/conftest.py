@@ -39,6 +39,10 @@ for line in sys.stdin:
             print("loading the index ...", flush=True)
         if fault == "refuses":
             reply["error"] = "no index"
+        if fault == "wrong-id":
+            reply["id"] = 999
+        if fault == "same-id":
+            reply["id"] = 1
         if fault == "fails":
             notes, reply["success"] = [], False
         words = set(request["query"].lower().split())

@@ -58,6 +58,18 @@ FAULTS = {
     "prints": ("retrieve", MemorySystemError, "printed 'loading the index ...' on stdout; expected a JSON object"),
     "schema": ("retrieve", WrongTypeError, "answered 'retrieve' with {'results': ['The boat is blue.']}; expected"),
     "refuses": ("retrieve", MemorySystemError, "answered 'retrieve' with the error: no index"),
+    "wrong-id": (
+        "retrieve",
+        MemorySystemError,
+        """printed '{"id": 999, "memories": ["The boat is blue."]}' on stdout; expected a JSON object with the "id" of a """
+        "request (3), logs on stderr",
+    ),
+    "same-id": (
+        "retrieve",
+        MemorySystemError,
+        """did not answer 'retrieve' within 0.3 s, but printed '{"id": 1, "memories": ["The boat is blue."]}', expected the """
+        "id 3; check what it waits for",
+    ),
     "fails": (
         "retrieve",
         MemorySystemError,
@@ -78,7 +90,7 @@ def test_each_fault_is_an_error_of_one_line(use, talk, fault):
         await system.retrieve_memories("the boat", talk("q"), 5)
         reached.append("end")
 
-    limits = {"hangs": (0.3, 20), "slow-start": (20, 0.3)}.get(fault, (20, 20))
+    limits = {"hangs": (0.3, 20), "same-id": (0.3, 20), "slow-start": (20, 0.3)}.get(fault, (20, 20))
     place, kind, message = FAULTS[fault]
     with pytest.raises(kind) as caught:
         use(command(fault, *limits), work)
