@@ -36,5 +36,6 @@ from .system import (
     StoreReport as StoreReport,
     check_factory as check_factory,
     described_by as described_by,
+    isolation_advice as isolation_advice,
     open_system as open_system,
 )

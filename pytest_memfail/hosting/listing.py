@@ -170,7 +170,7 @@ def truncation_message(memory: Memory, listing: Listing) -> str:
     return (
         f"get_all_memories() lists {len(listing.memories)} entries and leaves out one that retrieve_memories() returns "
         f"({one_line(repr(memory.text), 80)}): return every entry, not a page (default page sizes of 10 or 20 are common); or it "
-        "came late: offer settled() if the system stores in the background"
+        "came late: set settle, or offer settled(), if the system stores in the background"
     )
 
 

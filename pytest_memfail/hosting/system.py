@@ -321,7 +321,7 @@ class OpenSystem:
     def _shared(self, where: str, text: str, other: str) -> MemorySystemError:
         return MemorySystemError(
             f"{where.format(self._job.id)} {one_line(repr(text), 60)}, which was stored in the store {other}: the stores share "
-            f"state; {ADVICE}"
+            f"state; {isolation_advice(self._system)}"
         )
 
     async def _finds(self, listing: Listing) -> list[list[str]]:
@@ -358,8 +358,8 @@ class OpenSystem:
             return None
         return MemorySystemError(
             f"{SEARCHED.format(self._job.id)} {one_line(repr(unlisted[0].text), 60)}, which get_all_memories() does not list: if "
-            f"it is of another store, {ADVICE}; else list every entry, or declare search_rewrites = True if a search returns "
-            "other texts than the listing"
+            f"it is of another store, {isolation_advice(self._system)}; else list every entry, or set search_rewrites to true if "
+            "a search returns other texts than the listing"
         )
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
@@ -508,6 +508,11 @@ def _description(found: object) -> dict[str, str]:
         raise WrongTypeError(f"describe() returned {type(found).__name__}; expected a mapping of names to texts")
     with raised_as(MemorySystemError, "reading what describe() returned"):
         return guarded(lambda: {str(key): str(value) for key, value in islice(found.items(), MAX_K)})
+
+
+def isolation_advice(system: object) -> str:
+    """Return what an error about shared state tells the maker of a system to do."""
+    return str(getattr(system, "isolation_advice", ADVICE))
 
 
 def check_factory(factory: Callable[..., Any], option: str) -> None:

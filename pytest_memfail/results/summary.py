@@ -475,7 +475,8 @@ def _warnings(tasks: Sequence[Tally], stores: Iterable[StoreRecord], left_out: i
         if store.shared_with:
             yield (
                 f"the stores {store.store} and {store.shared_with} share state (+{more} -{less} entries while asked); keep no "
-                "state in classes or modules, and everything below context.path or under context.store_id"
+                "state in classes or modules, and everything below context.path or under context.store_id; in a YAML file put "
+                "{store} or {folder} into every call"
             )
         elif store.late:
             yield (

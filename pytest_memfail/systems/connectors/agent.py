@@ -71,6 +71,8 @@ class AgentSystem:
             raise UsageError(f"{name} asks a model, and this run has none; give --memfail-model")
         self._toolbox, self._model, self._name = toolbox, model, name
         self._ask = asking(context.chat, [*toolbox.tools, DONE_TOOL], model)
+        if hasattr(toolbox, "isolation_advice"):
+            self.isolation_advice = toolbox.isolation_advice
         if callable(settled := getattr(toolbox, "settled", None)):
             self.settled = settled
 

@@ -46,6 +46,7 @@ class CommandMemory(ServedMemory):
 class CommandSystem(ServedSystem):
     """One process of the program."""
 
+    isolation_advice = "let the program keep everything below the `folder` of the request `open`, or under its `store`"
     refusal_advice = "let the program answer with an `error`"
 
     def __init__(self, context: SystemContext, config: CommandMemory) -> None:

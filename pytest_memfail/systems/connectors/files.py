@@ -72,6 +72,7 @@ class FilesSystem:
     """A folder of files; an entry is a file, a paragraph or a line."""
 
     concurrent_writes = 1
+    isolation_advice = "let the program `write` keep everything below {folder}"
     refusal_advice = "let the program `write` end with another exit code than 0"
 
     def __init__(self, context: SystemContext, config: FilesMemory) -> None:

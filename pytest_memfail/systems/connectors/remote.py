@@ -112,6 +112,10 @@ class RemoteSystem(ServedSystem):
     """A store on a server, with its own connection and its own id in `{store}`."""
 
     remote = True
+    isolation_advice = (
+        "put {store} (or {folder}) into every call, where the server takes a user or a namespace; if it is there, the server "
+        "ignores it"
+    )
     refusal_advice = "declare with the key `ok` of `{call}` what is true in the reply to a call that worked"
 
     def __init__(self, context: SystemContext, config: RemoteMemory, connection: Connection) -> None:

@@ -99,7 +99,7 @@ async def listing(bench: Bench) -> None:
             if not is_listed(memory, whole):
                 raise BrokenError(
                     f"retrieve_memories() gives {one_line(repr(memory.text), 60)}, which is not among the {got(held)} of "
-                    "get_all_memories(): list every entry that can be retrieved, or declare search_rewrites = True if a search "
+                    "get_all_memories(): list every entry that can be retrieved, or set search_rewrites to true if a search "
                     "returns other texts"
                 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pytest_memfail.core import one_line
+from pytest_memfail.hosting import isolation_advice
 from pytest_memfail.testing.contract.bench import Bench, BrokenError, NotApplicableError, Store
 from pytest_memfail.testing.contract.samples import mark, numbered, query, saying, statement, without
 
@@ -26,8 +27,8 @@ async def isolation(bench: Bench) -> None:
         if len(without(names, memories)) < len(names):
             shown = next(memory.text for memory in memories if len(without(names, [memory])) < len(names))
             raise BrokenError(
-                f"a store shows {one_line(repr(shown), 60)} of {whose}, expected only its own: keep everything below "
-                "context.path, or under the name context.store_id"
+                f"a store shows {one_line(repr(shown), 60)} of {whose}, expected only its own: "
+                f"{isolation_advice(store.system)}"
             )
 
 

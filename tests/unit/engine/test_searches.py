@@ -80,7 +80,7 @@ def test_an_entry_of_another_process_is_one_that_is_not_listed(make_bench, leaki
     assert "which get_all_memories() does not list: if it is of another store, keep everything below" in str(
         result.error
     )
-    assert "declare search_rewrites = True" in str(result.error)
+    assert "set search_rewrites to true" in str(result.error)
     assert [(doubt.affected, doubt.of) for doubt in two.finish(run).doubts] == [(1, 1)]
 
 

@@ -40,6 +40,14 @@ def test_a_store_that_lists_what_another_was_told_is_an_error(bench, shared):
         )
 
 
+def test_a_system_may_say_itself_how_stores_are_kept_apart(bench, shared):
+    shared.isolation_advice = "put {store} into every call"
+    bench.all(bench.begin(shared, part(0, 1)))
+    (result,) = bench.all(bench.begin(shared, part(10, 1)))
+    assert "the stores share state; put {store} into every call" in str(result.error)
+    assert "class" not in str(result.error)
+
+
 def test_what_another_store_adds_while_this_one_is_asked_is_named(bench, shared):
     run = bench.begin(shared, part(0, 3))
     bench.all(run)

@@ -18,7 +18,7 @@ import pytest
 from pytest_memfail.core import MemorySystemError, UsageError, WrongTypeError
 from pytest_memfail.safety import mask_known
 from pytest_memfail.systems import yaml_system
-from pytest_memfail.testing import check_memory_system
+from pytest_memfail.testing import ContractError, check_memory_system
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "connectors"
 KEY = "quiet-harbour-5521"
@@ -73,6 +73,14 @@ def test_stores_are_apart_and_removed_at_the_end(service, serve, use, talk):
     assert len(users) == len(others) == 1
     assert not set(users) & set(others), "a service may keep the stores of earlier runs"
     assert notes._notes == {}
+
+
+def test_a_file_without_the_store_in_its_calls_is_told_to_put_it_there(serve, describe):
+    path = describe(serve().replace("{store}", "all").replace("close:", "# close:"))
+    with pytest.raises(
+        ContractError, match=r"expected\s+only\s+its\s+own:\s+put\s+\{store\}\s+\(or\s+\{folder\}\)\s+into\s+every"
+    ):
+        check_memory_system(yaml_system(path), checks="isolation")
 
 
 def test_all_pages_are_read_and_one_alone_is_no_listing(serve, use, talk):
