@@ -186,7 +186,8 @@ class Grader:
                 return found
             by_search = await self._ask("retrieval", fact, question, shown) if "retrieval" in stages else UNREACHED
             was_told = any(fact.conversation_id in conversations for _, conversations in earlier)
-            proves_nothing = (was_told or not listing.memories) and not await self._was_stored(fact, earlier)
+            is_empty = not listing.memories
+            proves_nothing = (was_told or is_empty) and not await self._was_stored(fact, earlier, alone=is_empty)
             return distractor_verdict(fact, storage, summary, by_search, proves_nothing=proves_nothing)
         if "storage" in stages:
             storage = await self._judged("storage", fact, listing)
@@ -223,8 +224,8 @@ class Grader:
         name = {"passed": CORRECT, "failed": SUMMARY_ERROR}.get(result.outcome, UNGRADED)
         return Verdict(name, answer=result, label=result.label)
 
-    async def _was_stored(self, fact: Fact, earlier: Sequence[EarlierListing]) -> bool:
-        """Return whether an earlier listing held the fact. A judge that fails here changes no verdict."""
+    async def _was_stored(self, fact: Fact, earlier: Sequence[EarlierListing], *, alone: bool = False) -> bool:
+        """Return whether an earlier listing held the fact, and perhaps no other entry. A judge that fails here changes no verdict."""
         for listing, conversations in earlier:
             if fact.conversation_id in conversations:
                 with suppress(MemfailError):
@@ -232,7 +233,7 @@ class Grader:
                     if found.outcome == "passed" and fact.may_hold_part:
                         found = await self._judged("summary", fact, listing)
                     if found.outcome == "passed" and not found.vacuous:
-                        return True
+                        return not alone or len(listing.memories) <= max(1, len(found.entries))
         return False
 
     async def _settles(self, question: Question) -> bool:

@@ -120,7 +120,7 @@ def judged(make_bench, tmp_path, text, factory):
         (Whole, "wrongly_held", False, "storage"),  # the request to forget repeats it
         (Hiding, "wrongly_held", False, "retrieval"),
         (Deaf, "correct", True, "retrieval"),
-        (Wiping, "correct", False, "retrieval"),
+        (Wiping, "correct", True, "retrieval"),  # it has lost the van as well
     ],
 )
 def test_what_was_to_be_forgotten(make_bench, tmp_path, factory, name, vacuous, stage):
@@ -141,6 +141,12 @@ def test_a_memory_that_forgets_all_loses_what_it_should_keep(make_bench, tmp_pat
     verdict = judged(make_bench, tmp_path, ALLERGY + VAN, factory)
     assert (verdict.name, verdict.vacuous) == (name, False)
     assert verdict.memory_held is (factory is not Wiping)
+
+
+def test_a_memory_that_held_nothing_else_may_be_empty_afterwards(make_bench, tmp_path):
+    text = ALLERGY.replace("  - My van is on level 3.\n", "")
+    verdict = judged(make_bench, tmp_path, text, Wiping)
+    assert (verdict.name, verdict.vacuous) == ("correct", False)
 
 
 def test_a_system_without_forget_is_told(make_bench, tmp_path):
