@@ -27,7 +27,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.records import DATA, VARIANT, Comparison, Flip, Paired, Rate, SuiteRecord, differences
 from pytest_memfail.results.runs import Loaded, labels
-from pytest_memfail.results.statistics import bootstrap, by_row, correct_together, wilson
+from pytest_memfail.results.statistics import bootstrap, by_row, correct_together
 from pytest_memfail.results.summary import HELD, TOTAL, Summary, Tally, counted_by, success, suite_measures
 
 # -- a run against an earlier one --------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class Row:
     success: Rate
     """Correct answers; without a test-taker, questions whose memory held."""
     failures: dict[str, Rate]
-    """The rate of each failure among the decided questions; without a test-taker questions that must not use their facts count too."""
+    """The rate of each failure among the graded questions; without a test-taker, as `Tally.lost` counts it."""
     tokens: float | None
     """Tokens per memory."""
     abstention: Rate | None
@@ -324,7 +324,7 @@ def _row(
     tally: Tally, k: int | None, record: int, summary: Summary, protocol: str, answered: bool, failures: Sequence[str]
 ) -> Row:
     rate = success(tally, answered=answered, protocol=protocol)
-    n = rate.n if answered else tally.decided
+    with_vacuous = protocol == "paper"
     stores = [figures for figures in summary.stores if tally.name in (figures.task, TOTAL)]
     tokens, memories = [figures.tokens for figures in stores], sum(figures.memories for figures in stores)
     return Row(
@@ -332,7 +332,7 @@ def _row(
         k,
         record,
         rate,
-        {name: wilson(tally.states[name], n) for name in failures},
+        {name: tally.share(name, with_vacuous=with_vacuous) if answered else tally.lost(name) for name in failures},
         None if not memories or None in tokens else sum(t for t in tokens if t is not None) / memories,
         tally.abstention if answered and tally.abstention.n else None,
         summary.approximate is not None,

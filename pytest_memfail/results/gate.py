@@ -156,7 +156,7 @@ def _suite_measure(expression: Expression, task: str | None, summary: Summary) -
         return _judged(expression, task, None, f"no question of {task} was asked")
     if (score := suite.score(expression.measure)) is not None:
         return _judged(expression, task, score.value, score.lacks or "nothing to measure", value=score.value)
-    tally = summary.tally(suite.name)
+    tally = summary.by_k.get(suite.k, {}).get(f"{TOTAL} {suite.name}") or summary.tally(suite.name)
     rate = wilson(suite.labels.get(expression.measure, 0), tally.n if tally is not None else 0)
     return _judged(expression, task, rate.value, "no question was graded", rate=rate)
 
@@ -171,13 +171,13 @@ def _judged(expression: Expression, task: str | None, value: float | None, lacks
 def measured(tally: Tally, measure: str, summary: Summary) -> Rate:
     """Return the rate of a verdict, of memory held or of facts held, as the summary counts it.
 
-    The rate is over graded questions or, if no answer was judged, over those whose memory stages were decided. Vacuous
-    passes are left out, except in the published reading.
+    The rate is over graded questions or, if no answer was judged, over those that failed or passed every judged stage. Vacuous
+    passes are left out, except of graded questions in the published reading.
     """
     if measure == MEMORY_HELD:
         return tally.memory_held
     if measure == FACTS_HELD:
         return tally.facts_held
     if not summary.answered:
-        return wilson(tally.states[measure], tally.decided)
+        return tally.lost(measure)
     return tally.share(measure, with_vacuous=summary.protocol == "paper")

@@ -69,6 +69,9 @@ class Tally:
     """Questions whose memory stages were decided, including those that must not use their facts."""
     undecided: int = 0
     """Ungraded questions of which no memory stage was decided."""
+    judged: int = 0
+    """Questions that failed, or passed all stages that were judged, without vacuous passes. Without answers, verdicts are shares
+    of these: one that only names what must not be held has none of the expected facts that `decided` asks for."""
     facts_held: Rate = NOTHING
     """The share of single facts of the same questions that were stored, faithful and retrieved."""
     misleading: int = 0
@@ -125,6 +128,10 @@ class Tally:
         """Return the share of graded questions with a verdict, with vacuous passes as the paper counts or without them."""
         more = self.vacuous if with_vacuous and verdict == CORRECT else 0
         return wilson(self.states[verdict] + more, self.graded - (0 if with_vacuous else self.vacuous))
+
+    def lost(self, verdict: str) -> Rate:
+        """Return the share of a failure of the memory, which needs no answer."""
+        return wilson(self.states[verdict], self.judged)
 
 
 def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
@@ -535,6 +542,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         tested=len(held) - held.count(None),
         decided=sum(q.memory_held is not None for q in questions),
         undecided=sum(q.is_undecided for q in questions),
+        judged=sum((q.failed or q.held) and not q.vacuous for q in questions),
         facts_held=_facts_held(direct),
         misleading=sum(q.must_not_use for q in questions),
         abstention=wilson(misleading.count(CORRECT), len(misleading)),

@@ -84,6 +84,13 @@ def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
     assert (found.flips[0].n, found.flips[0].worse) == (1, 1)
 
 
+def test_what_must_not_be_held_counts_where_nothing_else_was_expected(tmp_path):
+    line = replace(question(0, "wrongly_held"), memory_held=None, answer=StageResult("not_reached"))
+    path = write(tmp_path / "m.jsonl", line, store())
+    (row, _) = side_by_side(load(path, path)).rows
+    assert (row.success, row.failures["wrongly_held"]) == (wilson(0, 0), wilson(1, 1))
+
+
 def by_k(folder, name, times, tasks=("t",)):
     """A record of four questions of each task, each at two k, of which a larger k gets more right."""
     lines = [

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import pytest
 from made_records import header, question, run
 
-from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
-from pytest_memfail.records import Baseline, Entry, Footer, from_json, to_json
+from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED, WRONGLY_HELD
+from pytest_memfail.records import Baseline, Entry, Footer, SuiteRecord, TaskRecord, from_json, to_json
 from pytest_memfail.report import gate as gate_lines, gate_outcome
-from pytest_memfail.results import compare, decide, evaluate, parse_expressions, smallest_detectable, wilson
+from pytest_memfail.results import compare, decide, evaluate, parse_expressions, smallest_detectable, summarize, wilson
 
 TASKS = ("a", "b")
 
@@ -344,3 +344,29 @@ def test_verdicts_of_misleading_questions_are_shares_of_all_that_were_decided():
         for i in range(4)
     ]
     assert gate("summary_error>0.99", run(*asked)).checks[0].rate == wilson(4, 4)
+
+
+def never_said(name, verdict, *, vacuous=False):
+    """A question of a user's own that only names what memory must not hold."""
+    fact = {"verdict": verdict, "is_distractor": True}
+    return question(question=name, verdict=verdict, vacuous=vacuous, facts=[fact], memory_held=None)
+
+
+def test_what_is_wrongly_held_is_a_share_of_all_that_could_have_it():
+    only = run(never_said("a", WRONGLY_HELD))
+    assert gate("wrongly_held>0", only).checks[0].rate == wilson(1, 1)
+    others = [question(question=f"q-{i}", verdict="no_answer", facts=[{}], memory_held=True) for i in range(5)]
+    asked = [never_said("a", WRONGLY_HELD), never_said("b", WRONGLY_HELD), *others]
+    unknown = question(question="u", verdict="no_answer", memory_held=None)  # expects nothing
+    left_out = [never_said("v", CORRECT, vacuous=True), question(question="e", verdict=ERROR)]
+    assert gate("wrongly_held>0", run(*asked, unknown, *left_out)).checks[0].rate == wilson(2, 8)
+
+
+def test_a_label_of_a_suite_is_a_share_of_the_questions_at_the_same_k():
+    asked = [question(question=f"q-{i}", k=k, label="stale" if i < 2 else None) for k in (5, 10) for i in range(4)]
+    suite = SuiteRecord(name="meme", k=5, scores=(), labels={"stale": 2})
+    summary = replace(
+        summarize(asked, [], tasks={"t": from_json(TaskRecord, {"data_hash": "x", "suite": "meme"})}), suites=(suite,)
+    )
+    expression = parse_expressions("meme.stale>0.4", {"meme": ["stale"]})
+    assert evaluate(expression, summary, None).checks[0].rate == wilson(2, 4)
