@@ -17,6 +17,7 @@ from .days import (
 from .doubts import (
     Doubt as Doubt,
     added_up as added_up,
+    nothing_listed as nothing_listed,
 )
 from .entries import (
     DATE_LOST as DATE_LOST,

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from pytest_memfail.core.errors import counted
+from pytest_memfail.core.model import Listing
+
+MOST_EMPTY: Final = 0.9
+"""Share of the stores that may list nothing in a trustworthy run: a memory may find nothing worth keeping in one."""
+EMPTY: Final = "the listing is empty although conversations were stored and nothing was refused"
+ADVICE: Final = (
+    "offer settled() if the system stores in the background, else let get_all_memories() return every memory; a system that is "
+    "to store nothing declares loses_on_purpose = True"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +60,11 @@ def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
             shown = known if known.affected else doubt
             sums[doubt.kind] = replace(shown, affected=known.affected + doubt.affected, of=known.of + doubt.of)
     return tuple(sums.values())
+
+
+def nothing_listed(system: object, listings: Iterable[Listing], *, was_given: bool) -> Doubt:
+    """Return the doubt about a store that never listed anything; it counts if it `was_given` something and should keep it."""
+    counts = was_given and not getattr(system, "loses_on_purpose", False)
+    is_empty = counts and not any(listing.memories for listing in listings)
+    text = f"{EMPTY}: {getattr(system, 'empty_listing', ADVICE)}" if is_empty else ""
+    return Doubt("empty", text, int(is_empty), int(counts), limit=MOST_EMPTY)

@@ -63,7 +63,7 @@ class MemorySystem(Protocol):
         the listing holds neither by id nor by most of its words is an error: it may be of another store.
     `loses_on_purpose`: bool
         True if stored information need not come back (a floor, a system that fails on purpose); `check_memory_system`
-        then does not require it.
+        then does not require it, and a run in which every listing is empty is not distrusted.
     `describe() -> Mapping[str, str]`
         version, internal model, embedding model; written to the record's header.
     """

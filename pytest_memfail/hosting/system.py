@@ -32,6 +32,7 @@ from pytest_memfail.core import (
     WrongTypeError,
     find_origins,
     is_listed,
+    nothing_listed,
     one_line,
 )
 from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
@@ -454,6 +455,12 @@ class OpenSystem:
         """Call the system's `close()` if it has one."""
         for retries in filter(None, (self._retries, self._retries_other)):
             self._report.doubts += retries.refusals.doubts
+        report = self._report
+        if self._retries is not None:
+            was_refused = any(doubt.affected for doubt in report.doubts if doubt.kind.startswith("refused"))
+            was_given = bool(report.listings and report.conversations and not was_refused)
+            empty = nothing_listed(self._system, (*report.listings, *report.extracted), was_given=was_given)
+            report.doubts += [empty] if empty.of else []
         for system in (self._other, self._system):
             if callable(close := getattr(system, "close", None)):
                 await self.lane.call("close", close)

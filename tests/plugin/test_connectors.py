@@ -80,6 +80,15 @@ def test_a_service_that_lags_gets_the_verdicts_of_one_that_does_not(project, ser
     assert "in the background" in printed[2]
 
 
+def test_a_service_that_listed_nothing_gives_no_trustworthy_result(project, serve):
+    serve(60, "")
+    result = project.run("--memfail-tasks=long_hop", system="memory.yaml")
+    assert result.ret == 6
+    output = " ".join(result.stdout.str().split())
+    assert "the listing is empty although conversations were stored and nothing was refused: set `settle`" in output
+    assert "loses most in" not in output
+
+
 def test_a_leak_between_workers_is_an_error_that_names_both_stores(project, serve):
     serve(0, "")
     path = project.pytester.path / "memory.yaml"

@@ -76,6 +76,11 @@ class AgentSystem:
         if callable(settled := getattr(toolbox, "settled", None)):
             self.settled = settled
 
+    @property
+    def empty_listing(self) -> str:
+        """What to do about a listing without entries."""
+        return f"the model may store nothing (read its calls); else {getattr(self._toolbox, 'empty_listing', 'check `list`')}"
+
     async def store_conversation(self, conversation: Conversation) -> None:
         """Let the model store the conversation.
 

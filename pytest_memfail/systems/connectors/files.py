@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, copy_folder, one_line
+from pytest_memfail.core import Conversation, MemorySystemError, SystemContext, copy_folder, counted, one_line
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.systems.connectors.config import Command, MemoryFile
 from pytest_memfail.systems.connectors.memory_tool import ROOT, MemoryFolder, schemas
@@ -111,6 +111,18 @@ class FilesSystem:
     async def get_all_memories(self) -> list[dict[str, Any]]:
         """Return every entry."""
         return list(self._entries())
+
+    @property
+    def empty_listing(self) -> str:
+        """What to do about a listing without entries."""
+        files = {file for file in self._folder.rglob("*") if file.is_file()}
+        unread = sorted(files - set(self._folder.glob(self._config.glob)))
+        if not unread:
+            return "let the program `write` keep text in files of {folder}"
+        name = one_line(repr(unread[0].relative_to(self._folder).as_posix()), 60)
+        return (
+            f"`glob` is {self._config.glob!r} and leaves out {counted(len(unread), 'file')}, such as {name}; correct it"
+        )
 
     async def snapshot(self, path: Path) -> None:
         """Copy the folder, and nothing that its links lead to outside of it."""

@@ -124,6 +124,8 @@ class Settling:
 class ServedSystem:
     """The store of a memory that answers questions itself. Subclasses search, list, and ask for a status."""
 
+    empty_listing = "set `settle` if the memory stores in the background, else check `list`"
+
     def __init__(self, context: SystemContext, config: ServedMemory) -> None:
         self._context = context
         self.concurrent_reads = config.concurrent_reads
@@ -133,6 +135,7 @@ class ServedSystem:
             search = None if config.search_rewrites else self._search
             self._settling = Settling(config.settle, self.get_all_memories, self._status, search)
             self.settled = self._settling.settled
+            self.empty_listing = "`settle` is true too early, or `list` lists something else"
 
     def stored(self, conversation: Conversation) -> None:
         """Record that something was stored, which may take effect later."""

@@ -74,6 +74,21 @@ def test_a_program_can_keep_the_files(use, talk, tmp_path):
         use("kind: files\nwrite: [PYTHON, writer.py, '{folder}', now]", work, "store-2")
 
 
+@pytest.mark.parametrize(
+    ("keys", "advice"),
+    [
+        ("glob: '*.txt'", "`glob` is '*.txt' and leaves out 1 file, such as '00001-a.md'; correct it"),
+        ("write: [PYTHON, -c, pass]", "let the program `write` keep text in files of {folder}"),
+    ],
+)
+def test_an_empty_listing_says_what_to_do(use, talk, keys, advice):
+    async def work(system):
+        await system.store_conversation(talk("a", "The boat is blue."))
+        return await system.get_all_memories(), system.empty_listing
+
+    assert use(f"kind: files\n{keys}", work) == ([], advice)
+
+
 def test_a_file_that_is_no_text_and_a_link_out_of_the_folder(use, talk, tmp_path):
     (tmp_path / "secret.md").write_text("outside")
 

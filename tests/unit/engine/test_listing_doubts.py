@@ -1,0 +1,68 @@
+"""Listings that cannot be what a store holds: nothing, although conversations were stored."""
+
+from __future__ import annotations
+
+import pytest
+from engine_fakes import Store, question, said, wait
+
+from pytest_memfail.core import Doubt, Ingest, Probe, added_up
+
+PLAN = (*(Ingest(said(i)) for i in range(3)), Probe((question(0),)))
+EMPTY = Doubt("empty", "", 0, 1, limit=0.9)
+
+
+class Unlisted(Store):
+    def get_all_memories(self):
+        return []
+
+    retrieve_memories = lambda self, query, conversation, k: []  # noqa: E731
+
+
+def doubts(make_bench, system, plan=PLAN):
+    bench = make_bench()
+    run = bench.begin(system, plan)
+    bench.all(run)
+    return {doubt.kind: doubt for doubt in wait(run.finish()).doubts}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "advice"),
+    [({}, "offer settled() if"), ({"empty_listing": "set `settle`"}, "set `settle`")],
+)
+def test_a_store_that_lists_nothing_of_what_it_was_given(make_bench, attributes, advice):
+    found = doubts(make_bench, type("Some", (Unlisted,), attributes))["empty"]
+    assert found.is_fatal
+    assert found.text.startswith(
+        f"the listing is empty although conversations were stored and nothing was refused: {advice}"
+    )
+
+
+def test_a_store_that_lists_something_is_counted(make_bench):
+    assert doubts(make_bench, Store)["empty"] == EMPTY
+
+
+def test_a_system_that_is_to_store_nothing_is_not_counted(make_bench):
+    assert "empty" not in doubts(make_bench, type("Floor", (Unlisted,), {"loses_on_purpose": True}))
+
+
+def test_refused_writes_say_it_already(make_bench):
+    def refuse(self, conversation):
+        return {"success": False}
+
+    found = doubts(make_bench, type("Refusing", (Unlisted,), {"store_conversation": refuse}))
+    assert (found.keys(), found["refused"].affected) == ({"refused"}, 3)
+
+
+def test_a_store_that_was_emptied_later_held_something(make_bench):
+    class Wiping(Store):
+        def store_conversation(self, conversation):
+            super().store_conversation(conversation)
+            self.texts = [] if conversation.id == "c-2" else self.texts
+
+    steps = [*PLAN[:2], Probe((question(1),)), *PLAN[2:]]
+    assert doubts(make_bench, Wiping, steps)["empty"] == EMPTY
+
+
+def test_single_empty_stores_among_full_ones_are_verdicts(make_bench):
+    full, empty = (doubts(make_bench, system)["empty"] for system in (Store, Unlisted))
+    assert [added_up([full] * n + [empty] * (10 - n))[0].is_fatal for n in (9, 1, 0)] == [False, False, True]
