@@ -17,12 +17,13 @@ from .days import (
 from .doubts import (
     Doubt as Doubt,
     added_up as added_up,
-    nothing_listed as nothing_listed,
+    listing_doubts as listing_doubts,
 )
 from .entries import (
     DATE_LOST as DATE_LOST,
     LEAST_CHARACTERS as LEAST_CHARACTERS,
     WRONG_TIME as WRONG_TIME,
+    abbreviated as abbreviated,
     in_time as in_time,
     is_listed as is_listed,
     memories_of as memories_of,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +16,12 @@ ADVICE: Final = (
     "offer settled() if the system stores in the background, else let get_all_memories() return every memory; a system that is "
     "to store nothing declares loses_on_purpose = True"
 )
+ABBREVIATED: Final = (
+    "entries shown are longer than those listed under the same ids: the listing seems to abbreviate; list whole texts, or "
+    "declare search_rewrites if a search adds to them"
+)
+MOST_ABBREVIATED: Final = 0.1
+"""Share of the entries shown that may be longer than listed in a trustworthy run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +68,19 @@ def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
     return tuple(sums.values())
 
 
-def nothing_listed(system: object, listings: Iterable[Listing], *, was_given: bool) -> Doubt:
-    """Return the doubt about a store that never listed anything; it counts if it `was_given` something and should keep it."""
-    counts = was_given and not getattr(system, "loses_on_purpose", False)
+def listing_doubts(
+    system: object, listings: Sequence[Listing], stored: int, are_parts: Mapping[bool, int]
+) -> tuple[Doubt, Doubt]:
+    """Return the doubts about the listings of a store: that all are empty, and that they abbreviate.
+
+    `stored` is the number of conversations that it should keep, and `are_parts` counts the entries shown by whether only a
+    part of them was listed.
+    """
+    counts = bool(stored and listings) and not getattr(system, "loses_on_purpose", False)
     is_empty = counts and not any(listing.memories for listing in listings)
     text = f"{EMPTY}: {getattr(system, 'empty_listing', ADVICE)}" if is_empty else ""
-    return Doubt("empty", text, int(is_empty), int(counts), limit=MOST_EMPTY)
+    parts, shown = are_parts.get(True, 0), sum(are_parts.values())
+    return (
+        Doubt("empty", text, int(is_empty), int(counts), limit=MOST_EMPTY),
+        Doubt("abbreviated", ABBREVIATED if parts else "", parts, shown, "entry", MOST_ABBREVIATED),
+    )

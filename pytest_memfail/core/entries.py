@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -30,6 +30,9 @@ DATE_LOST: Final = "date_lost"
 """The label of a fact whose entries do not say when it was, although a right answer needs that."""
 LEAST_CHARACTERS: Final = 20
 """Shorter texts may be alike by chance."""
+MOST_ADDED: Final = 40
+"""How many characters a search may add to an entry that is shorter: a role, a time."""
+DOTS: Final = ("...", "…", "...]", "…]")
 
 
 def memories_of(value: object, method: str) -> tuple[Memory, ...]:
@@ -111,6 +114,25 @@ def is_listed(memory: Memory, listing: Listing) -> bool:
     return any(text in memory.text for text in texts if len(text) >= LEAST_CHARACTERS)
 
 
+def abbreviated(shown: Iterable[Memory], listing: Listing) -> Iterator[bool]:
+    """Yield, for each entry shown whose id is listed, whether the listing seems to hold only a part of its text.
+
+    That part ends with dots or within a word, or is less than half of the text shown.
+    """
+    texts, listed = _texts_and_ids(listing)
+    for memory in shown:
+        if memory.id in listed:
+            yield memory.text not in texts and _is_part(listed[memory.id], memory.text)
+
+
+def _is_part(part: str, whole: str) -> bool:
+    begin, rest = part.rstrip(" .…[]"), whole[len(part) :] if whole.startswith(part) else None
+    if part.endswith(DOTS) and rest is None and whole.startswith(begin) and len(whole) > len(begin):
+        return True
+    is_within_word = rest is not None and part[-1:].isalnum() and rest[:1].isalnum()
+    return is_within_word or len(whole) > 2 * len(part) + MOST_ADDED
+
+
 def in_time(fact: Fact, summary: StageResult, listing: Listing) -> StageResult:
     """Return the passed summary stage of a fact, failed if the entries have wrong times or none that the answer needs."""
     fault, label = wrong_times(fact, listing), WRONG_TIME
@@ -164,6 +186,7 @@ def _words_of(listing: Listing) -> list[set[str]]:
 
 
 @lru_cache(maxsize=8)
-def _texts_and_ids(listing: Listing) -> tuple[frozenset[str], frozenset[str | None]]:
-    memories = listing.memories
-    return frozenset(memory.text for memory in memories), frozenset(memory.id for memory in memories) - {None}
+def _texts_and_ids(listing: Listing) -> tuple[frozenset[str], dict[str | None, str]]:
+    """Return the texts of a listing, and the longest by each id."""
+    by_length = sorted((memory for memory in listing.memories if memory.id is not None), key=lambda m: len(m.text))
+    return frozenset(memory.text for memory in listing.memories), {memory.id: memory.text for memory in by_length}

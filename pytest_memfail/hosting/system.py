@@ -30,9 +30,10 @@ from pytest_memfail.core import (
     TruncatedListingError,
     UsageError,
     WrongTypeError,
+    abbreviated,
     find_origins,
     is_listed,
-    nothing_listed,
+    listing_doubts,
     one_line,
 )
 from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
@@ -146,6 +147,8 @@ class OpenSystem:
         self._known: frozenset[str] = frozenset()
         """The texts of the last listing."""
         self._searches, self._leaks = 0, 0
+        self._are_parts = Counter[bool]()
+        """The entries shown whose ids are listed, by whether only a part of their text is."""
         conversations = job.plan.read_conversations()
         self._numbers = {conversation.id: i for i, conversation in enumerate(conversations, 1)}
         self._judges_unlisted = bool(job.plan.beside) or any(conversation.forgets for conversation in conversations)
@@ -349,7 +352,7 @@ class OpenSystem:
         if not new:
             return None
         texts = [*(memory.text for memory in new), *self._known]
-        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_all())) is not None:
+        if foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_all()):
             return self._shared(SEARCHED, *foreign)
         unlisted = [] if self._may_show_unlisted else [memory for memory in new if not is_listed(memory, listing)]
         if unlisted:  # they may have come since
@@ -409,9 +412,8 @@ class OpenSystem:
     async def _extract(self, conversations: Sequence[Conversation]) -> None:
         """Ask the system what these conversations, stored last, added, if it can say so."""
         for one in conversations if self.extracts else ():
-            if one.forgets:
-                continue
-            self.extracted[one.id] = await self._memories("extracted_since", self._system.extracted_since, one)
+            if not one.forgets:
+                self.extracted[one.id] = await self._memories("extracted_since", self._system.extracted_since, one)
 
     def added_by(self, conversation: Conversation, before: Listing | None, after: Listing) -> tuple[Memory, ...]:
         """Return what a conversation added: as reported by the system, or else as the change of its listing.
@@ -440,6 +442,7 @@ class OpenSystem:
             )
             if listing is not None:
                 self._searches += 1
+                self._are_parts.update(() if self.rewrites else abbreviated(memories, listing))
                 if (leak := await self._leak(memories, listing)) is not None:
                     self._leaks += 1
                     raise leak
@@ -448,19 +451,18 @@ class OpenSystem:
         finally:
             SEARCHING.reset(token)
         shown = memories if getattr(self._system, "unlimited_k", False) else memories[:k]
-        is_oldest_first = bool(getattr(self._system, "oldest_first", False))
-        return Retrieved(shown, len(memories) - len(shown), seconds, is_oldest_first)
+        return Retrieved(shown, len(memories) - len(shown), seconds, bool(getattr(self._system, "oldest_first", False)))
 
     async def close(self) -> None:
         """Call the system's `close()` if it has one."""
-        for retries in filter(None, (self._retries, self._retries_other)):
-            self._report.doubts += retries.refusals.doubts
         report = self._report
+        for retries in filter(None, (self._retries, self._retries_other)):
+            report.doubts += retries.refusals.doubts
         if self._retries is not None:
             was_refused = any(doubt.affected for doubt in report.doubts if doubt.kind.startswith("refused"))
-            was_given = bool(report.listings and report.conversations and not was_refused)
-            empty = nothing_listed(self._system, (*report.listings, *report.extracted), was_given=was_given)
-            report.doubts += [empty] if empty.of else []
+            listings, stored = (*report.listings, *report.extracted), 0 if was_refused else report.conversations
+            found = listing_doubts(self._system, listings, stored, self._are_parts)
+            report.doubts += [doubt for doubt in found if doubt.of]
         for system in (self._other, self._system):
             if callable(close := getattr(system, "close", None)):
                 await self.lane.call("close", close)

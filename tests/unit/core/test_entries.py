@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, is_listed, moment_of, wrong_times
+from pytest_memfail.core import Claim, Fact, Listing, Memory, Part, abbreviated, is_listed, moment_of, wrong_times
 from pytest_memfail.suites.memfail.plan import TASKS
 
 DAY = datetime(2024, 3, 11, tzinfo=timezone.utc)
@@ -121,3 +121,39 @@ def test_an_entry_is_listed_by_its_parts():
     assert is_listed(Memory(f"[2024-03-11 09:00] user: {OLD}"), held)
     assert is_listed(Memory(f"{OLD}\n{NEW}"), held)
     assert not is_listed(Memory("My tent hangs in the attic of the mill."), held)
+
+
+LONG = "My canoe hangs in the shed at Belford, behind the two blue kayaks and the old oars."
+
+
+@pytest.mark.parametrize(
+    ("listed", "shown", "is_part"),
+    [
+        ("My canoe hangs in the she", LONG, True),  # within a word
+        ("My canoe hangs in the shed at Belford, behind the two blue…", LONG, True),
+        ("My canoe hangs in the shed at Belford, behind [...]", LONG, True),
+        ("The canoe", LONG, True),  # a title
+        ("", LONG, True),
+        (LONG, LONG, False),
+        (LONG, f"[2024-03-11 09:30] user: {LONG}", False),
+        (LONG, f"{LONG} (2024-03-11)", False),
+        ("Likes tea.", "[2024-03-11 09:30] user: Likes tea.", False),
+        ("I wonder...", "I wonder...", False),
+        ("I wonder...", "I wonder", False),
+        ("I wonder...", "I wonder... (2024-03-11)", False),
+        (LONG, "My canoe hangs in the shed.", False),
+    ],
+)
+def test_whether_a_listing_abbreviates_an_entry(listed, shown, is_part):
+    listing = Listing("s", (Memory(listed, "a"), Memory("other", "b")))
+    assert [*abbreviated([Memory(shown, "a"), Memory(shown), Memory(shown, "new")], listing)] == [is_part]
+
+
+def test_an_entry_that_is_listed_whole_is_not_abbreviated_whatever_its_id():
+    listing = Listing("s", (Memory("Short.", "0"), Memory(LONG, "1")))
+    assert [*abbreviated([Memory(LONG, "0")], listing)] == [False]  # ids by rank
+
+
+def test_of_entries_with_one_id_the_longest_counts():
+    listing = Listing("s", (Memory(LONG, "file"), Memory("My", "file")))
+    assert [*abbreviated([Memory(LONG, "file")], listing)] == [False]

@@ -1,4 +1,4 @@
-"""Listings that cannot be what a store holds: nothing, although conversations were stored."""
+"""Listings that cannot be what a store holds: nothing, although conversations were stored, or texts that are cut."""
 
 from __future__ import annotations
 
@@ -66,3 +66,30 @@ def test_a_store_that_was_emptied_later_held_something(make_bench):
 def test_single_empty_stores_among_full_ones_are_verdicts(make_bench):
     full, empty = (doubts(make_bench, system)["empty"] for system in (Store, Unlisted))
     assert [added_up([full] * n + [empty] * (10 - n))[0].is_fatal for n in (9, 1, 0)] == [False, False, True]
+
+
+class Cut(Store):
+    """Lists the first characters of each entry."""
+
+    shown = 10
+
+    def _entries(self, texts, most):
+        return [{"id": text, "text": text[:most]} for text in texts]
+
+    def retrieve_memories(self, query, conversation, k):
+        return self._entries(super().retrieve_memories(query, conversation, k), None)
+
+    def get_all_memories(self):
+        return self._entries(super().get_all_memories(), self.shown)
+
+
+def test_a_listing_that_abbreviates_is_distrusted(make_bench):
+    found = doubts(make_bench, Cut)["abbreviated"]
+    assert (found.affected, found.of, found.unit, found.is_fatal) == (1, 1, "entry", True)
+    assert found.line.endswith("(1 of 1 entry)")
+    whole = doubts(make_bench, type("Whole", (Cut,), {"shown": None}))["abbreviated"]
+    assert (whole.affected, whole.of, whole.text) == (0, 1, "")
+
+
+def test_a_search_that_is_declared_to_rewrite_may_show_more(make_bench):
+    assert "abbreviated" not in doubts(make_bench, type("Rewriting", (Cut,), {"search_rewrites": True}))
