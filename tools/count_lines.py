@@ -20,10 +20,10 @@ LIMITS = {
     "plugin": 1900,
     "running": 1375,
     "engine": 1010,
-    "hosting": 1175,
+    "hosting": 1180,
     "records": 1085,
     "clues": 900,
-    "results": 1400,
+    "results": 1410,
     "judges/offline": 3000,
     "judges/encoder": 300,
 }

@@ -11,6 +11,7 @@ from pytest_memfail.core.model import Listing
 
 MOST_EMPTY: Final = 0.9
 """Share of the stores that may list nothing in a trustworthy run: a memory may find nothing worth keeping in one."""
+EMPTY_LISTING: Final = "empty"
 EMPTY: Final = "the listing is empty although conversations were stored and nothing was refused"
 ADVICE: Final = (
     "offer settled() if the system stores in the background, else let get_all_memories() return every memory; a system that is "
@@ -52,7 +53,9 @@ class Doubt:
     @property
     def is_fatal(self) -> bool:
         """Whether the run gives no trustworthy result because of it."""
-        return self.limit is not None and self.affected > self.limit * self.of
+        if self.limit is None or (self.kind == EMPTY_LISTING and self.affected == 1):
+            return False  # a single store may be rightly empty
+        return self.affected > self.limit * self.of
 
 
 def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
@@ -81,6 +84,6 @@ def listing_doubts(
     text = f"{EMPTY}: {getattr(system, 'empty_listing', ADVICE)}" if is_empty else ""
     parts, shown = are_parts.get(True, 0), sum(are_parts.values())
     return (
-        Doubt("empty", text, int(is_empty), int(counts), limit=MOST_EMPTY),
+        Doubt(EMPTY_LISTING, text, int(is_empty), int(counts), limit=MOST_EMPTY),
         Doubt("abbreviated", ABBREVIATED if parts else "", parts, shown, "entry", MOST_ABBREVIATED),
     )

@@ -12,8 +12,8 @@ def test_a_doubt_is_fatal_above_its_limit_only():
 
 
 def test_a_line_names_the_share():
-    assert doubt(1, 1).line == "some writes were refused (1 of 1 write)"
-    assert doubt(3, 20).line == "some writes were refused (3 of 20 writes)"
+    assert doubt(1, 1).line == "some writes were refused (1 of 1 write, at most 10% are trusted)"
+    assert doubt(3, 20).line == "some writes were refused (3 of 20 writes, at most 10% are trusted)"
 
 
 def test_the_share_is_that_of_all_stores_and_the_text_of_one_that_is_affected():

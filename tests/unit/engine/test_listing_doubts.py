@@ -31,7 +31,7 @@ def doubts(make_bench, system, plan=PLAN):
 )
 def test_a_store_that_lists_nothing_of_what_it_was_given(make_bench, attributes, advice):
     found = doubts(make_bench, type("Some", (Unlisted,), attributes))["empty"]
-    assert found.is_fatal
+    assert [added_up([found] * stores)[0].is_fatal for stores in (1, 2)] == [False, True]  # one may be rightly empty
     assert found.text.startswith(
         f"the listing is empty although conversations were stored and nothing was refused: {advice}"
     )
@@ -50,7 +50,7 @@ def test_refused_writes_say_it_already(make_bench):
         return {"success": False}
 
     found = doubts(make_bench, type("Refusing", (Unlisted,), {"store_conversation": refuse}))
-    assert (found.keys(), found["refused"].affected) == ({"refused"}, 3)
+    assert (found.keys(), found["refused writes"].affected) == ({"refused writes"}, 3)
 
 
 def test_a_store_that_was_emptied_later_held_something(make_bench):
@@ -86,7 +86,7 @@ class Cut(Store):
 def test_a_listing_that_abbreviates_is_distrusted(make_bench):
     found = doubts(make_bench, Cut)["abbreviated"]
     assert (found.affected, found.of, found.unit, found.is_fatal) == (1, 1, "entry", True)
-    assert found.line.endswith("(1 of 1 entry)")
+    assert found.line.endswith("(1 of 1 entry, at most 10% are trusted)")
     whole = doubts(make_bench, type("Whole", (Cut,), {"shown": None}))["abbreviated"]
     assert (whole.affected, whole.of, whole.text) == (0, 1, "")
 

@@ -359,7 +359,7 @@ def test_what_is_wrongly_held_is_a_share_of_all_that_could_have_it():
     asked = [never_said("a", WRONGLY_HELD), never_said("b", WRONGLY_HELD), *others]
     unknown = question(question="u", verdict="no_answer", memory_held=None)  # expects nothing
     left_out = [never_said("v", CORRECT, vacuous=True), question(question="e", verdict=ERROR)]
-    assert gate("wrongly_held>0", run(*asked, unknown, *left_out)).checks[0].rate == wilson(2, 8)
+    assert gate("wrongly_held>0", run(*asked, unknown, *left_out)).checks[1].rate == wilson(2, 8)
 
 
 def test_a_label_of_a_suite_is_a_share_of_the_questions_at_the_same_k():
