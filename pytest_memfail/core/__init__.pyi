@@ -18,6 +18,8 @@ from .doubts import (
     Doubt as Doubt,
     added_up as added_up,
     listing_doubts as listing_doubts,
+    lagging as lagging,
+    varying as varying,
 )
 from .entries import (
     DATE_LOST as DATE_LOST,

@@ -24,6 +24,11 @@ ABBREVIATED: Final = (
 MOST_ABBREVIATED: Final = 0.1
 """Share of the entries shown that may be longer than listed in a trustworthy run."""
 
+LAGS: Final = "lag"
+"""The kind of a search that finds only later what is listed."""
+VARIES: Final = "varies"
+"""The kind of a search that returns different entries when it is repeated."""
+
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
@@ -59,7 +64,10 @@ class Doubt:
 
 
 def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
-    """Return one doubt of each kind with the counts of all, and the text of the first that affects something."""
+    """Return one doubt of each kind with the counts of all, and the text of the first that affects something.
+
+    A search that varies may look in another store as if it lagged, so a lag is then no more than a warning.
+    """
     sums: dict[str, Doubt] = {}
     for doubt in doubts:
         known = sums.get(doubt.kind)
@@ -68,6 +76,8 @@ def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
         else:
             shown = known if known.affected else doubt
             sums[doubt.kind] = replace(shown, affected=known.affected + doubt.affected, of=known.of + doubt.of)
+    if VARIES in sums and LAGS in sums:
+        sums[LAGS] = replace(sums[LAGS], limit=None)
     return tuple(sums.values())
 
 
@@ -87,3 +97,16 @@ def listing_doubts(
         Doubt(EMPTY_LISTING, text, int(is_empty), int(counts), limit=MOST_EMPTY),
         Doubt("abbreviated", ABBREVIATED if parts else "", parts, shown, "entry", MOST_ABBREVIATED),
     )
+
+
+def lagging(seconds: float, late: int, of: int, *, settles: bool) -> Doubt:
+    """Return the doubt about a search that finds what it missed `seconds` after the fill only when it is repeated."""
+    advice = "its settled() is true too early" if settles else "set settle, or offer settled()"
+    text = f"the search lags by at least {max(seconds, 0.01):.2g} s behind the listing: {advice}"
+    return Doubt(LAGS, text, late, of, "repeated question", 0.0)
+
+
+def varying(different: int, of: int) -> Doubt:
+    """Return the doubt about a search that returns different entries at once after one another."""
+    text = "the same search returns different entries: see what it does at random, or set --memfail-repeats"
+    return Doubt(VARIES, text, different, of, "repeated question")

@@ -187,6 +187,15 @@ class Verdict:
         """Whether a judge only estimated a fact's stage, which counts towards no rate."""
         return any(stage.estimated for fact in self.facts for stage in fact.stages)
 
+    @property
+    def sought(self) -> tuple[set[int], set[int]]:
+        """The places in the listing of the entries that hold the facts that were retrieved, and those that were not."""
+        ended = {
+            outcome: {i for fact in self.facts if fact.retrieval.outcome == outcome for i in fact.storage.entries}
+            for outcome in ("passed", "failed")
+        }
+        return ended["passed"], ended["failed"]
+
 
 def fact_verdict(
     fact_id: str, storage: StageResult, summary: StageResult = UNREACHED, retrieval: StageResult = UNREACHED

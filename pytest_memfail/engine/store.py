@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, 
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pytest_memfail.core import (
     ERROR,
@@ -25,6 +25,8 @@ from pytest_memfail.core import (
     TimedOutError,
     UsageError,
     is_listed,
+    lagging,
+    varying,
 )
 from pytest_memfail.engine.grade import EarlierListing, NeededOutcome
 from pytest_memfail.engine.questions import Answerer, Ask, QuestionWindow, Result, Slots, needs_additions, searches
@@ -44,10 +46,15 @@ from pytest_memfail.hosting import (
 
 FILLS: Final = 2
 """Maximum number of fills of a store: a store is filled once more after a call of the system hung."""
+CONTROLS: Final = 50
+"""Maximum number of searches that found their facts to repeat where others seem to lag."""
 NO_ADDITIONS: Final = (
     "a restored store cannot say what each conversation added: a fact that was replaced before the first listing counts as never "
     "stored; run without --memfail-reuse-stores to count it"
 )
+
+_Searches: TypeAlias = list[tuple[Result, set[str]]]
+"""Questions that were asked, each with the texts that tell whether its search finds what it should."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -456,9 +463,9 @@ class StoreRun:
 
     async def _compare_listings(self, system: OpenSystem, before: Listing) -> None:
         """Report how the listing changed while questions were asked, and whether the search lags behind it."""
-        empty, lost = self._missed(before)
+        empty, lost, kept = self._searched(before)
         await system.wait_for_late_entries(is_lacking=bool(empty or lost))
-        await self._look_again(system, before, [*empty[:1], *empty[1:][-1:], *lost[:1], *lost[1:][-1:]])
+        await self._look_again(system, before, [*empty[:1], *empty[1:][-1:], *lost[:1], *lost[1:][-1:]], kept)
         after = await system.read_listing()
         self.report.changed = changes(before, after)
         if self.report.changed[0]:
@@ -467,32 +474,37 @@ class StoreRun:
             self.report.shared_with = self._texts.source_of(self.job.id, added, self.job.plan.read_conversations())
             self.report.late = late_entries(self.job.plan.read_conversations(), added)
 
-    def _missed(self, listing: Listing) -> tuple[list[Result], list[Result]]:
-        """Return the questions that found nothing, and those that did not find an entry that holds their fact."""
+    def _searched(self, listing: Listing) -> list[_Searches]:
+        """Return the searches that found nothing, those that did not find an entry that holds a fact, and the others."""
+        found: list[_Searches] = [[], [], []]
         done = [future.result() for future in self._results.values() if future.done() and not future.cancelled()]
-        empty, lost = [], []
-        for result in done:
-            is_suspect = result.ask.key in self._suspects
-            if result.listing is listing and result.trace and searches(result.ask.question) and not is_suspect:
-                if not result.trace.shown:
-                    empty.append(result)
-                elif _sought(result):
-                    lost.append(result)
-        return empty, lost
+        for one in (each for each in done if each.listing is listing and searches(each.ask.question)):
+            if one.trace and one.verdict and one.ask.key not in self._suspects:
+                shown = {memory.text for memory in one.trace.shown}
+                held, lost = ({m.text for i, m in enumerate(listing.memories) if i in at} for at in one.verdict.sought)
+                sought = shown and (lost - shown or held & shown)
+                found[0 if not shown else 1 if lost - shown else 2].append((one, sought))
+        return found
 
-    async def _look_again(self, system: OpenSystem, listing: Listing, missed: Sequence[Result]) -> None:
-        """Ask some questions again; what they find only now shows that the search lags behind the listing."""
-        lags = []
-        for result in missed if listing.memories else ():
-            question, sought = result.ask.question, _sought(result)
-            with suppress(MemorySystemError):
-                found = (await system.retrieve(question.query, result.ask.k, "", question.asked_at)).memories
-                if any(m.text in sought if sought else system.rewrites or is_listed(m, listing) for m in found):
-                    lags.append(result.started - system.filled)
-        if lags:
-            advice = "its settled() is true too early" if system.settles else "set settle, or offer settled()"
-            text = f"the search lags by at least {max(*lags, 0.01):.2g} s behind the listing: {advice}"
-            self.report.doubts.append(Doubt("lag", text, len(lags), len(missed), "repeated question", 0.0))
+    async def _look_again(self, system: OpenSystem, listing: Listing, missed: _Searches, kept: _Searches) -> None:
+        """Search again: one that finds only now what it missed lags behind the listing, unless repeats differ."""
+        late = [one for one in missed if listing.memories and await self._finds(system, listing, *one)]
+        for i, search in enumerate([*late, *kept[:: len(kept) // CONTROLS + 1]] if late else (), 1):
+            if {await self._finds(system, listing, *search) for _ in range(2)} == {True, False}:
+                more = max(0, i - len(late))
+                self.report.doubts.append(varying(len(late) + bool(more), len(missed) + more))
+                return
+        if late:
+            seconds = max(result.started - system.filled for result, _ in late)
+            self.report.doubts.append(lagging(seconds, len(late), len(missed), settles=system.settles))
+
+    async def _finds(self, system: OpenSystem, listing: Listing, result: Result, sought: set[str]) -> bool | None:
+        """Search again; return whether one of these texts is found (any entry if there are none), None after an error."""
+        question = result.ask.question
+        with suppress(MemorySystemError):
+            found = (await system.retrieve(question.query, result.ask.k, "", question.asked_at)).memories
+            return any(m.text in sought if sought else system.rewrites or is_listed(m, listing) for m in found)
+        return None
 
     async def _comes_to_rest(self) -> bool:
         """Wait briefly for cancelled calls; return False if a call of the system hangs, as further calls would hang too."""
@@ -547,15 +559,6 @@ class Needs:
         for name in ask.question.needs:
             question = self._questions[name]
             yield question, question.k or ask.k
-
-
-def _sought(result: Result) -> set[str]:
-    """Return the texts of the entries that hold the facts of a question and were not shown; empty if it was shown nothing."""
-    trace, verdict, listing = result.trace, result.verdict, result.listing
-    if trace is None or verdict is None or listing is None or not trace.shown:
-        return set()
-    lost = (i for fact in verdict.facts if fact.retrieval.outcome == "failed" for i in fact.storage.entries)
-    return {listing.memories[i].text for i in lost} - {memory.text for memory in trace.shown}
 
 
 def _probes(job: StoreJob) -> dict[str, int]:

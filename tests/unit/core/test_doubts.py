@@ -1,4 +1,4 @@
-from pytest_memfail.core import Doubt, added_up
+from pytest_memfail.core import Doubt, added_up, lagging, varying
 
 
 def doubt(affected, of, limit=0.1, kind="refusals", text="some writes were refused"):
@@ -19,3 +19,9 @@ def test_a_line_names_the_share():
 def test_the_share_is_that_of_all_stores_and_the_text_of_one_that_is_affected():
     calm, hit, other = doubt(0, 60, text="none"), doubt(5, 20, text="first"), doubt(1, 1, kind="lag")
     assert added_up([calm, hit, other, doubt(1, 20, text="second")]) == (doubt(6, 100, text="first"), other)
+
+
+def test_a_lag_is_fatal_but_where_a_search_was_seen_to_vary():
+    late, calm = lagging(0.2, 1, 2, settles=False), doubt(0, 60)
+    assert [one.is_fatal for one in added_up([late, calm])] == [True, False]
+    assert [one.is_fatal for one in added_up([late, varying(2, 9), lagging(3, 2, 2, settles=True)])] == [False, False]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from random import Random
 
 import pytest
-from engine_fakes import AsyncStore, ExactJudge, Store, fact, names, plan, question, said
+from engine_fakes import AsyncStore, ExactJudge, Store, fact, names, plan, question, said, wait
 
 from pytest_memfail.core import Ingest, MemorySystemError, Probe
 from pytest_memfail.hosting import Shelf, StoredTexts, kept_in
@@ -187,6 +188,41 @@ def test_a_system_that_had_settled_is_told_that_it_had_not(bench):
     bench.all(run)
     (doubt,) = bench.finish(run).doubts
     assert doubt.text.endswith("behind the listing: its settled() is true too early")
+
+
+class Varying(Store):
+    """Its search misses one time in `every`, whatever was asked before."""
+
+    every = 20
+    partly = False
+
+    def retrieve_memories(self, query, conversation, k):
+        self.log.append("search")
+        is_missed = Random(f"{self.log.count('search')}").random() < 1 / self.every
+        return self.texts[:1] * self.partly if is_missed else super().retrieve_memories(query, conversation, k)
+
+
+@pytest.mark.parametrize("partly", [True, False])
+@pytest.mark.parametrize("every", [3, 20])
+def test_a_search_that_varies_at_random_does_not_lag(make_bench, partly, every):
+    bench = make_bench(judge=Naming())
+    run = bench.begin(type("Kind", (Varying,), {"partly": partly, "every": every}), plan(100))
+    assert 0 < names(bench.all(run)).count("not_retrieved") < 60
+    (doubt,) = bench.finish(run).doubts
+    assert not doubt.is_fatal
+    assert doubt.text.startswith("the same search returns different entries: ")
+    assert 1 <= doubt.affected <= doubt.of <= 4 + 50
+    assert doubt.unit == "repeated question"
+
+
+def test_few_searches_are_repeated_to_tell_a_lag_from_variation(make_bench):
+    systems = []
+    run = make_bench(judge=Naming()).begin(lambda context: systems.append(Lagging()) or systems[-1], plan(300))
+    for ask in run.job.asks:
+        wait(run.result(ask.key))
+    (doubt,) = (one for one in wait(run.finish()).doubts if one.affected)
+    assert doubt.text.startswith("the search lags")
+    assert systems[0].searches <= 300 + 2 + 2 * (2 + 50)
 
 
 @pytest.mark.parametrize("found", [[], ["last"]])
