@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from pytest_memfail.clues.cases import Evidence
+from pytest_memfail.clues.cases import Case, Evidence
 from pytest_memfail.clues.exact import heads
 from pytest_memfail.clues.tests import FEWEST, FITS, LOST, Test
 from pytest_memfail.core import DATE_LOST, SUMMARY_ERROR, WRONG_TIME, moment_of
@@ -16,25 +16,36 @@ DAY: Final = timedelta(days=1)
 
 
 def time_tests(evidence: Evidence) -> Iterator[Test]:
-    """Test whether the entries of most conversations have another time than was told."""
+    """Test whether the entries of most conversations have another time than was told, or none."""
+    timed = [session.told for session in evidence.sessions if session.told.entries and moment_of(session.told.time)]
+    cases = [case for stage in evidence.stages.values() for case in stage if case.is_lost]
+    bare = sum(not told.times for told in timed)
+    without = (
+        "no entry has a time"
+        if bare == len(timed)
+        else f"{bare} of {len(timed)} conversations are stored without a time"
+    )
+    undated = [case for case in cases if case.fact.label == DATE_LOST and case.told is not None and not case.told.times]
+    yield from _test(without, bare, len(timed), undated)
     pairs: list[tuple[datetime, datetime]] = []
-    for session in evidence.sessions:
-        told, times = moment_of(session.told.time), [moment_of(text) for text in session.told.times]
+    for session in timed:
+        told, times = moment_of(session.time), [moment_of(text) for text in session.times]
         if told is not None and len(times) == 1 and times[0] is not None:
             pairs.append((told, times[0]))
     wrong = [(told, kept) for told, kept in pairs if told.date() not in (kept.date(), _in_zone_of(told, kept).date())]
-    if len(wrong) < FEWEST:
-        return
-    cases = [
-        case
-        for stage in evidence.stages.values()
-        for case in stage
-        if case.is_lost and case.fact.label in (WRONG_TIME, DATE_LOST)
-    ]
-    text = _how(wrong) if len(wrong) >= FITS * len(pairs) / 2 else ""
-    explained = f"; {len(cases)} {LOST[SUMMARY_ERROR]} turn on times" if cases else ""
-    said = f"{len(wrong)} of {len(pairs)} conversations are stored with {text}{explained}" if text else ""
-    yield Test("times", SUMMARY_ERROR, heads(len(wrong), len(pairs)), said, cases, len(cases), seen=len(wrong))
+    how = _how(wrong) if len(wrong) >= FEWEST else ""
+    text = how and f"{len(wrong)} of {len(pairs)} conversations are stored with {how}"
+    yield from _test(
+        text, len(wrong), len(pairs), [case for case in cases if case.fact.label in (WRONG_TIME, DATE_LOST)]
+    )
+
+
+def _test(text: str, seen: int, of: int, cases: Sequence[Case]) -> Iterator[Test]:
+    """Test whether most conversations show something; without a text, or if fewer do, it says nothing."""
+    if seen >= FEWEST:
+        explained = f"; {len(cases)} {LOST[SUMMARY_ERROR]} turn on times" if cases else ""
+        said = f"{text}{explained}" if text and seen >= FITS * of / 2 else ""
+        yield Test("times", SUMMARY_ERROR, heads(seen, of), said, cases, len(cases), seen=seen)
 
 
 def _in_zone_of(told: datetime, kept: datetime) -> datetime:

@@ -13,6 +13,7 @@ from pytest_memfail.clues import find_clues
 from pytest_memfail.clues.exact import at_least, best_split, compare, heads
 from pytest_memfail.core import (
     CORRECT,
+    DATE_LOST,
     NOT_RETRIEVED,
     NOT_STORED,
     SUMMARY_ERROR,
@@ -122,7 +123,7 @@ def test_what_differs_only_between_tasks_is_no_cause():
     assert not [clue for clue in found if clue.name in ("place", "query-kind", "first-words")]
 
 
-def wrongly_timed(made, fails=60):
+def wrongly_timed(made, fails=60, label=WRONG_TIME):
     """A run whose first facts have summary errors for their times."""
     questions, stores = made.run()
     return [
@@ -131,7 +132,7 @@ def wrongly_timed(made, fails=60):
             verdict=SUMMARY_ERROR,
             memory_held=False,
             facts=tuple(
-                replace(fact, verdict=SUMMARY_ERROR, summary=StageResult("failed", label=WRONG_TIME))
+                replace(fact, verdict=SUMMARY_ERROR, summary=StageResult("failed", label=label))
                 for fact in question.facts
             ),
         )
@@ -152,6 +153,19 @@ def wrongly_timed(made, fails=60):
 def test_times_that_differ_from_those_told(when, said):
     found = [clue for clue in find_clues(*wrongly_timed(Made(when=when))) if clue.name == "times"]
     assert [(said in clue.text, clue.explained, len(clue.questions)) for clue in found] == [(True, 60, 60)]
+
+
+@pytest.mark.parametrize(
+    ("timed", "said"),
+    [(0, "no entry has a time; "), (10, "50 of 60 conversations are stored without a time; "), (45, None)],
+)
+def test_entries_without_a_time_where_answers_need_one(timed, said):
+    made = Made(when=lambda told: told if told < START + timedelta(days=7 * timed) else None)
+    questions, stores = wrongly_timed(made, label=DATE_LOST)
+    found = [clue.text for clue in find_clues(questions, stores) if clue.name == "times"]
+    assert found == ([f"{said}{60 - timed} facts with summary errors turn on times"] if said else [])
+    assert find_clues(*wrongly_timed(made, 4, label=DATE_LOST)) == ()
+    assert find_clues(*wrongly_timed(made, label="")) == ()
 
 
 @pytest.mark.parametrize("fails", [0, 4])
