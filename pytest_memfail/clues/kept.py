@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_memfail.clues.cases import Case, Evidence, Session
 from pytest_memfail.clues.exact import Split, best_split, compare
-from pytest_memfail.clues.tests import BEFORE_SEARCH, FEWEST, FITS, TIMES_MORE, Test, best, fact_test, share
+from pytest_memfail.clues.tests import BEFORE_SEARCH, FEWEST, FITS, TIMES_MORE, Test, best, fact_test, is_share, share
 from pytest_memfail.core import KINDS, NOT_STORED, TURN, Told, moment_of
 
 CUT_SLACK: Final = 20
@@ -50,9 +50,9 @@ def _dropped(evidence: Evidence) -> Iterator[Test]:
     if dropped < FEWEST or not any(case.is_lost for case in cases):
         return
     patterns = list(_patterns(sessions))
-    yield from (Test("pattern", NOT_STORED, p) for p, _, _ in patterns)
-    fitting = [(fit, text) for p, text, fit in patterns if fit >= FITS and p < SURE]
-    which = max(fitting, key=lambda one: one[0])[1] if fitting else ""
+    yield from (Test("pattern", NOT_STORED, p) for p, *_ in patterns)
+    fitting = [(fit, -limit, text) for p, text, fit, limit in patterns if fit >= FITS and p < SURE]
+    which = max(fitting, key=lambda one: one[:2])[2] if fitting else ""
     cause = f"{dropped} of {len(sessions)} conversations left no entry{which}"
     unlinked = sum(store.unlinked for store in evidence.stores.values())
     yield fact_test(
@@ -65,13 +65,16 @@ def _dropped(evidence: Evidence) -> Iterator[Test]:
     )
 
 
-def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float]]:
-    """Yield for each pattern of the conversations without an entry its p, its words, and the share that fits it."""
+def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float, float]]:
+    """Yield for each pattern of the conversations without an entry its p, its words, the share that fits it, and its limit.
+
+    The limit is that of a part of a store: what fits two as well is said by the smaller number.
+    """
     sizes = {session.store.place: len(session.store.told) for session in sessions}
 
-    def test(has: Callable[[Session], bool], text: str, tries: int) -> tuple[float, str, float]:
+    def test(has: Callable[[Session], bool], text: str, tries: int) -> tuple[float, str, float, float]:
         table = compare(sessions, has)
-        return min(1.0, table.p * tries), f", {text}", min(table.covers, table.rate)
+        return min(1.0, table.p * tries), f", {text}", min(table.covers, table.rate), 0.0
 
     cycles = [(n, rest) for n in range(2, LONGEST_CYCLE + 1) for rest in range(n)]
     lost = [session.number for session in sessions if session.is_lost]
@@ -94,11 +97,9 @@ def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float]]
     for name, value in ordered:
         split = best_split(sessions, value)
         if split is not None:
-            yield (
-                min(1.0, split.table.p * split.tries),
-                f", {_limit(name, split)}",
-                min(split.table.covers, split.table.rate),
-            )
+            fit = min(split.table.covers, split.table.rate) if name != "share" or is_share(split) else 0.0
+            limit = split.limit if name in ("share", "first", "last") else 0.0
+            yield min(1.0, split.table.p * split.tries), f", {_limit(name, split)}", fit, limit
 
 
 def _nth(n: int) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from pytest_memfail.clues.cases import Case, Evidence
 from pytest_memfail.clues.exact import best_split, heads
-from pytest_memfail.clues.tests import FEWEST, FITS, LOST, MOSTLY, Test, best, fact_test, share
+from pytest_memfail.clues.tests import FEWEST, FITS, LOST, MOSTLY, Test, best, fact_test, is_share, share
 from pytest_memfail.core import KINDS, NOT_RETRIEVED, QuestionRecord, kinds_of
 from pytest_memfail.results import by_row
 from pytest_memfail.texts import STOP_WORDS, content, sentences, words
@@ -46,7 +46,8 @@ def _by_place(cases: Sequence[Case]) -> Iterator[Test]:
     def value(case: Case, name: str) -> float:
         return _place(name, case.entry or 0, case.store.size)
 
-    found = best((name, best_split(placed, partial(value, name=name))) for name in ("part", "first", "last"))
+    splits = {name: best_split(placed, partial(value, name=name)) for name in ("part", "first", "last")}
+    found = best((name, one) for name, one in splits.items() if one is None or name != "part" or is_share(one))
     if found is None:
         return
     name, split, tries = found

@@ -18,6 +18,8 @@ TIMES_MORE: Final = 3
 """How many times more often facts that a cause concerns are lost than others."""
 FITS: Final = 0.9
 """The least share of a pattern's conversations that must fit it."""
+NEARLY_NONE: Final = 0.02
+"""Smaller shares of a store are not named, nor those that leave less."""
 BEFORE_SEARCH: Final = "not_stored or summary_error"
 """Which of both it is depends on how much of a text is left, not on the cause."""
 LOST: Final = {
@@ -91,12 +93,17 @@ def said(table: Table, verdict: str) -> str:
 
 
 def best(splits: Iterable[tuple[str, Split | None]]) -> tuple[str, Split, int] | None:
-    """Return the split that parts best, with its name and the number of limits tried in all splits."""
+    """Return the split that parts best, of equal ones that with the smallest limit, with its name and how many limits were tried."""
     found = [(name, split) for name, split in splits if split is not None]
     if not found:
         return None
-    name, split = max(found, key=lambda one: one[1].youden)
+    name, split = max(found, key=lambda one: (one[1].youden, -one[1].limit))
     return name, split, sum(one.tries for _, one in found)
+
+
+def is_share(split: Split) -> bool:
+    """Return whether a limit is a share to name: next to none or all of a store, the number of entries says more."""
+    return NEARLY_NONE < split.limit < 1 - NEARLY_NONE
 
 
 def share(value: float) -> str:

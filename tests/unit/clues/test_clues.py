@@ -57,6 +57,12 @@ PLANTED = {
         NOT_STORED,
         ["newest fifth of a store"],
     ),
+    "all but the newest": (
+        Made(n=300, keep=lambda n, text: text if n >= 295 else None),
+        "left-no-entry",
+        NOT_STORED,
+        ["295 of 300 conversations left no entry, all but the newest 5 of a store: all 295 "],
+    ),
     "digits": (
         Made(keep=without_digits),
         "kind",
@@ -74,6 +80,12 @@ PLANTED = {
         "place",
         NOT_RETRIEVED,
         ["does not look at the newest fifth of the listing", "all 20"],
+    ),
+    "newest entries": (
+        Made(n=300, finds=lambda place, size: place >= 295),
+        "place",
+        NOT_RETRIEVED,
+        ["does not look at the entries before the last 5 of a store"],
     ),
     "first entries": (
         Made(n=100, finds=lambda place, size: place < 60),
