@@ -8,8 +8,19 @@ from typing import Final
 
 from pytest_memfail.clues.cases import Case, Evidence, Session
 from pytest_memfail.clues.exact import Split, best_split, compare
-from pytest_memfail.clues.tests import BEFORE_SEARCH, FEWEST, FITS, TIMES_MORE, Test, best, fact_test, is_share, share
-from pytest_memfail.core import KINDS, NOT_STORED, TURN, Told, moment_of
+from pytest_memfail.clues.tests import (
+    BEFORE_SEARCH,
+    FEWEST,
+    FITS,
+    MOSTLY,
+    TIMES_MORE,
+    Test,
+    best,
+    fact_test,
+    is_share,
+    share,
+)
+from pytest_memfail.core import KINDS, NAMES, NOT_STORED, TURN, Told, moment_of
 
 CUT_SLACK: Final = 20
 """A cut at a word's end is at most this many characters before the limit."""
@@ -233,7 +244,9 @@ def _kinds(cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]
         if kept == told:
             continue
         lost, lost_else = 1 - kept / told, 1 - all_kept / max(1, all_told)
-        cause = f"entries lose {kind}, of which {kept} of {told} are kept, of other words {100 - 100 * lost_else:.0f} %"
+        strange = sum(session.told.strange for session in sessions) if kind == NAMES else 0
+        how = "have other names in place of those told" if strange >= MOSTLY * (told - kept) else f"lose {kind}"
+        cause = f"entries {how}, of which {kept} of {told} are kept, of other words {100 - 100 * lost_else:.0f} %"
         fits = lost >= MUCH and lost >= TIMES_MORE * lost_else and lost_else <= MOST_OTHERS
 
         def lacks(case: Case, kind: str = kind) -> bool:

@@ -173,6 +173,7 @@ from .times import (
 )
 from .told import (
     KINDS as KINDS,
+    NAMES as NAMES,
     OTHERS as OTHERS,
     TURN as TURN,
     Told as Told,

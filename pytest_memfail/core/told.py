@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os.path import commonprefix
@@ -57,6 +57,8 @@ class Told:
     """The different timestamps of these entries."""
     words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By kind, how many words were told, and how many of them the entries hold; empty if they hold every message as it is."""
+    strange: int = 0
+    """How many names that it lacks these entries hold, without those that came from other conversations too."""
     is_lowered: bool = False
     """Whether the entries have no capital letter although it has some."""
     starts_like: int = 0
@@ -79,6 +81,7 @@ def told_of(conversations: Sequence[Conversation], listing: Listing, facts: Iter
     for place, origin in enumerate(origins.of):
         for number in origin.conversations:
             kept[number].append(place)
+    shared = {place for place, origin in enumerate(origins.of) if len(origin.conversations) > 1}
     starts: dict[str, list[str]] = defaultdict(list)
     found = []
     for at, conversation in enumerate(conversations[: len(origins.sessions)]):
@@ -89,7 +92,7 @@ def told_of(conversations: Sequence[Conversation], listing: Listing, facts: Iter
         beside = like[max(0, place - 1) : place + 1]
         same = max((len(commonprefix((text, other))) for other in beside), default=0)  # noqa: RUF071 - texts, not paths
         insort(like, text)
-        found.append(_told(conversation, kept[at], memories, of[conversation.id], same))
+        found.append(_told(conversation, kept[at], memories, of[conversation.id], same, shared))
     return tuple(found)
 
 
@@ -111,8 +114,14 @@ def places_in(listing: Listing, shown: Iterable[Memory]) -> tuple[int, ...]:
 
 
 def _told(
-    conversation: Conversation, places: Sequence[int], memories: Sequence[Memory], facts: Sequence[Fact], same: int
+    conversation: Conversation,
+    places: Sequence[int],
+    memories: Sequence[Memory],
+    facts: Sequence[Fact],
+    same: int,
+    shared: Collection[int],
 ) -> Told:
+    own = [memories[place].text for place in places if place not in shared]
     texts = [memories[place].text for place in places]
     said = [sentences(message.content) for message in conversation.messages]
     joined = "\n".join(texts)
@@ -134,6 +143,7 @@ def _told(
         len(texts) - len(set(texts)),
         tuple(times),
         {} if is_whole else _kinds_kept(every, held),
+        0 if is_whole else _strange(every, own),
         bool(texts) and joined == joined.lower() and not is_whole and conversation.text != conversation.text.lower(),
         same,
         stated,
@@ -164,6 +174,13 @@ def _kinds_kept(said: Sequence[str], held: Mapping[str, int]) -> dict[str, tuple
                 count[1] += 1
                 left[word] -= 1
     return {kind: (told, kept) for kind, (told, kept) in counts.items()}
+
+
+def _strange(said: Sequence[str], texts: Iterable[str]) -> int:
+    """Return how many names in some texts were not said."""
+    known = {word for sentence in said for word, _ in _words(sentence)}
+    held = (pair for text in dict.fromkeys(texts) for sentence in sentences(text) for pair in _words(sentence))
+    return sum(kind == NAMES and word not in known for word, kind in held)
 
 
 def _kinds_lacking(said: Sequence[str], held: Mapping[str, int] | None) -> tuple[str, ...]:

@@ -41,6 +41,15 @@ def without_digits(number, text):
     return "".join("#" if character.isdigit() else character for character in text)
 
 
+def name_of(number):
+    return word(2000 + number).title()
+
+
+def with_name(number, name):
+    """The text of a conversation with another name, or a word, in place of its own."""
+    return conversation(number).text.replace(name_of(number), name)
+
+
 def first_sentence(number, text):
     return text.split(". ")[0] + "."
 
@@ -68,6 +77,18 @@ PLANTED = {
         "kind",
         SUMMARY_ERROR,
         ["entries lose digits, of which 0 of 40 are kept, of other words 100 %", "all 40"],
+    ),
+    "names": (
+        Made(keep=lambda n, text: with_name(n, "someone") if n % 3 else text, needs=lambda n: (name_of(n),)),
+        "kind",
+        SUMMARY_ERROR,
+        ["entries lose names, of which 0 of 40 are kept, of other words 100 %: all 40 "],
+    ),
+    "other names": (
+        Made(keep=lambda n, text: with_name(n, name_of(n + 1)) if n % 3 else text, needs=lambda n: (name_of(n),)),
+        "kind",
+        SUMMARY_ERROR,
+        ["entries have other names in place of those told, of which 0 of 40 are kept, of other words 100 %: all 40 "],
     ),
     "first sentence": (
         Made(keep=first_sentence, needs=lambda n: ("costs",), states=lambda n: n % 2),
@@ -451,6 +472,14 @@ def test_what_is_left_of_a_conversation():
     assert part.words["names"] == (1, 0)
     assert part.words["digits"] == (1, 0)
     assert part.words["negations"] == (1, 0)
+
+
+def test_names_that_were_not_told():
+    told = [conversation(0, "The boat of Ben is red and old."), conversation(1, "The house of Ada is white and low.")]
+    own = [Memory("The boat of Kim is red and old.", "a"), Memory("The house of Ada is white and low.", "b")]
+    assert [one.strange for one in told_of(told, listed(own, told))] == [1, 0]
+    both = [Memory("The boat of Ben is red and old. The house of Ada is white and low.", "a")]
+    assert [one.strange for one in told_of(told, listed(both, told))] == [0, 0]
 
 
 def test_signs_outside_ascii_and_the_words_that_a_fact_lacks():
