@@ -185,6 +185,20 @@ def test_our_sample_has_what_its_configuration_says():
     assert not [fault for fault in SUITE.faults(shipped_users().parent) if fault.is_error]
 
 
+def test_hardly_a_question_of_our_sample_needs_an_earlier_session():
+    """The page says so: a memory that keeps only the newest session loses few."""
+    (made,) = SUITE.load(SuiteRequest())
+    asked = [
+        {made.evidence[name].conversation_id for name in question.evidence} == {steps[i - 1].conversation.id}
+        for steps in (store.steps for store in made.stores)
+        for i, step in enumerate(steps)
+        if isinstance(step, Probe)
+        for question in step.questions
+        if question.part == "qa"
+    ]
+    assert (sum(asked), len(asked)) == (28, 30)
+
+
 def test_the_paper_judges_points_by_what_their_session_added(tmp_path):
     write(tmp_path, user())
     for protocol, by_additions in (("ours", False), ("paper", True)):
