@@ -66,18 +66,20 @@ class Doubt:
 def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
     """Return one doubt of each kind with the counts of all, and the text of the first that affects something.
 
-    A search that varies may look in another store as if it lagged, so a lag is then no more than a warning.
+    A search that varies in one store may look as if it lagged in another: the repeated questions of both count as varying.
     """
+    found = list(doubts)
+    if any(doubt.kind == VARIES for doubt in found):
+        varies = varying(0, 0, 0)
+        found = [replace(varies, affected=one.affected, of=one.of) if one.kind == LAGS else one for one in found]
     sums: dict[str, Doubt] = {}
-    for doubt in doubts:
+    for doubt in found:
         known = sums.get(doubt.kind)
         if known is None:
             sums[doubt.kind] = doubt
         else:
             shown = known if known.affected else doubt
             sums[doubt.kind] = replace(shown, affected=known.affected + doubt.affected, of=known.of + doubt.of)
-    if VARIES in sums and LAGS in sums:
-        sums[LAGS] = replace(sums[LAGS], limit=None)
     return tuple(sums.values())
 
 
@@ -99,14 +101,22 @@ def listing_doubts(
     )
 
 
-def lagging(seconds: float, late: int, of: int, *, settles: bool) -> Doubt:
-    """Return the doubt about a search that finds what it missed `seconds` after the fill only when it is repeated."""
+def lagging(lags: Sequence[float], missed: int, *, settles: bool) -> Doubt:
+    """Return the doubt about a search that finds what it `missed` only when it is repeated.
+
+    `lags` says for each of those that do how many seconds after the fill the search still missed it.
+    """
     advice = "its settled() is true too early" if settles else "set settle, or offer settled()"
-    text = f"the search lags by at least {max(seconds, 0.01):.2g} s behind the listing: {advice}"
-    return Doubt(LAGS, text, late, of, "repeated question", 0.0)
+    text = f"the search lags by at least {max(0.01, *lags):.2g} s behind the listing: {advice}"
+    return Doubt(LAGS, text, len(lags), missed, "repeated question", 0.0)
 
 
-def varying(different: int, of: int) -> Doubt:
-    """Return the doubt about a search that returns different entries at once after one another."""
+def varying(asked: int, late: int, missed: int) -> Doubt:
+    """Return the doubt about a search that returns different entries at once after one another.
+
+    Of the searches that had missed something, some found it later (`late`); these were repeated first, then others. The last
+    of those `asked` differed.
+    """
     text = "the same search returns different entries: see what it does at random, or set --memfail-repeats"
-    return Doubt(VARIES, text, different, of, "repeated question")
+    others = max(0, asked - late)
+    return Doubt(VARIES, text, late + bool(others), missed + others, "repeated question")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, 
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from pytest_memfail.core import (
@@ -46,8 +47,8 @@ from pytest_memfail.hosting import (
 
 FILLS: Final = 2
 """Maximum number of fills of a store: a store is filled once more after a call of the system hung."""
-CONTROLS: Final = 50
-"""Maximum number of searches that found their facts to repeat where others seem to lag."""
+REPEATED: Final = 40
+"""How many searches to repeat twice where some seem to lag; fewer are repeated more often."""
 NO_ADDITIONS: Final = (
     "a restored store cannot say what each conversation added: a fact that was replaced before the first listing counts as never "
     "stored; run without --memfail-reuse-stores to count it"
@@ -488,21 +489,21 @@ class StoreRun:
 
     async def _look_again(self, system: OpenSystem, listing: Listing, missed: _Searches, kept: _Searches) -> None:
         """Search again: one that finds only now what it missed lags behind the listing, unless repeats differ."""
-        late = [one for one in missed if listing.memories and await self._finds(system, listing, *one)]
-        for i, search in enumerate([*late, *kept[:: len(kept) // CONTROLS + 1]] if late else (), 1):
-            if {await self._finds(system, listing, *search) for _ in range(2)} == {True, False}:
-                more = max(0, i - len(late))
-                self.report.doubts.append(varying(len(late) + bool(more), len(missed) + more))
+        finds = partial(self._finds, system, listing)
+        late = [search for search in missed if listing.memories and await finds(*search)]
+        asked = [*late, *kept[:: len(kept) // REPEATED + 1]] if late else []
+        for i, search in enumerate(asked, 1):
+            if {await finds(*search) for _ in range(max(2, REPEATED // len(asked)))} == {True, False}:
+                self.report.doubts.append(varying(i, len(late), len(missed)))
                 return
-        if late:
-            seconds = max(result.started - system.filled for result, _ in late)
-            self.report.doubts.append(lagging(seconds, len(late), len(missed), settles=system.settles))
+        if lags := [result.started - system.filled for result, _ in late]:
+            self.report.doubts.append(lagging(lags, len(missed), settles=system.settles))
 
     async def _finds(self, system: OpenSystem, listing: Listing, result: Result, sought: set[str]) -> bool | None:
         """Search again; return whether one of these texts is found (any entry if there are none), None after an error."""
-        question = result.ask.question
         with suppress(MemorySystemError):
-            found = (await system.retrieve(question.query, result.ask.k, "", question.asked_at)).memories
+            asked = result.ask.question
+            found = (await system.retrieve(asked.query, result.ask.k, "", asked.asked_at)).memories
             return any(m.text in sought if sought else system.rewrites or is_listed(m, listing) for m in found)
         return None
 

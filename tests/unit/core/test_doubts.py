@@ -22,6 +22,16 @@ def test_the_share_is_that_of_all_stores_and_the_text_of_one_that_is_affected():
 
 
 def test_a_lag_is_fatal_but_where_a_search_was_seen_to_vary():
-    late, calm = lagging(0.2, 1, 2, settles=False), doubt(0, 60)
+    late, calm = lagging([0.2], 2, settles=False), doubt(0, 60)
+    assert late.line.startswith("the search lags by at least 0.2 s behind the listing: set settle")
     assert [one.is_fatal for one in added_up([late, calm])] == [True, False]
-    assert [one.is_fatal for one in added_up([late, varying(2, 9), lagging(3, 2, 2, settles=True)])] == [False, False]
+    (one,) = added_up([late, varying(9, 1, 2), lagging([1, 3], 2, settles=True)])
+    assert not one.is_fatal
+    assert one.line.startswith("the same search returns different entries: ")
+    assert (one.affected, one.of) == (1 + 2 + 2, 2 + 10 + 2)
+    assert added_up([one]) == (one,)
+
+
+def test_the_questions_whose_repeats_were_different():
+    assert varying(1, 2, 4).line.endswith(" (2 of 4 repeated questions)")
+    assert varying(5, 2, 4).line.endswith(" (3 of 7 repeated questions)")
