@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": 1900,
     "running": 1375,
-    "engine": 1010,
+    "engine": 1015,
     "hosting": 1180,
     "records": 1085,
     "clues": 900,

@@ -17,8 +17,8 @@ from .days import (
 from .doubts import (
     Doubt as Doubt,
     added_up as added_up,
-    listing_doubts as listing_doubts,
     lagging as lagging,
+    listing_doubts as listing_doubts,
     varying as varying,
 )
 from .entries import (
