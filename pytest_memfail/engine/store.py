@@ -482,7 +482,7 @@ class StoreRun:
         for one in (each for each in done if each.listing is listing and searches(each.ask.question)):
             if one.trace and one.verdict and one.ask.key not in self._suspects:
                 shown = {memory.text for memory in one.trace.shown}
-                held, lost = ({listing.memories[i].text for i in at} for at in one.verdict.sought)
+                held, lost = ({m.text for i, m in enumerate(listing.memories) if i in at} for at in one.verdict.sought)
                 sought = shown and (lost - shown or held & shown)
                 found[0 if not shown else 1 if lost - shown else 2].append((one, sought))
         return found
