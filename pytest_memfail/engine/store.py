@@ -478,11 +478,12 @@ class StoreRun:
     def _searched(self, listing: Listing) -> list[_Searches]:
         """Return the searches that found nothing, those that did not find an entry that holds a fact, and the others."""
         found: list[_Searches] = [[], [], []]
+        texts = [memory.text for memory in listing.memories]
         done = [future.result() for future in self._results.values() if future.done() and not future.cancelled()]
         for one in (each for each in done if each.listing is listing and searches(each.ask.question)):
             if one.trace and one.verdict and one.ask.key not in self._suspects:
                 shown = {memory.text for memory in one.trace.shown}
-                held, lost = ({m.text for i, m in enumerate(listing.memories) if i in at} for at in one.verdict.sought)
+                held, lost = ({texts[i] for i in at if i < len(texts)} for at in one.verdict.sought)
                 sought = shown and (lost - shown or held & shown)
                 found[0 if not shown else 1 if lost - shown else 2].append((one, sought))
         return found
