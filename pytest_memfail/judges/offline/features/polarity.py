@@ -134,11 +134,21 @@ def is_turned(match: Match) -> bool:
     """
     reading = match.reading
     parts = " ".join(part.text for part in reading.claim.parts if not part.wordings)
-    wanted = [_Said(statement, reading) for statement in read_entry(parts)]
-    said = [_Said(candidate.statement, reading) for candidate in match.together]
-    alike = [(one, other) for one in said for other in wanted if one.rest == other.rest]
+    wanted = [(statement, _content(statement, reading)) for statement in read_entry(parts)]
+    same = [
+        (_Said(candidate.statement, reading), _Said(statement, reading))
+        for candidate in match.together
+        for statement, keys in wanted
+        if keys == _content(candidate.statement, reading)  # first, because it costs least and few have the same
+    ]
+    alike = [(one, other) for one, other in same if one.classes == other.classes]
     is_clear = all(one.is_turned != other.is_turned for one, other in alike)
     return is_clear and any(is_near_copy(one.words, other.words, NEARLY) for one, other in alike)
+
+
+def _content(statement: Statement, reading: Reading) -> frozenset[str]:
+    """Return the words of a statement with content, without names and words that say that it is over."""
+    return statement.keys - reading.names - FORMERLY
 
 
 class _Said:
@@ -157,8 +167,7 @@ class _Said:
         self.is_turned = negations + formerly > 0
         classes = counts([statement])
         classes["negation"] -= negations
-        keys = statement.keys - reading.names - FORMERLY
-        self.rest = (keys, tuple(number for name, number in classes.items() if name != "past"))
+        self.classes = {name: number for name, number in classes.items() if name != "past"}
 
 
 def _turned(source: dict[str, int], best: dict[str, int], one: str, other: str) -> float:
