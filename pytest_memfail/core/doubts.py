@@ -11,7 +11,6 @@ from pytest_memfail.core.model import Listing
 
 MOST_EMPTY: Final = 0.9
 """Share of the stores that may list nothing in a trustworthy run: a memory may find nothing worth keeping in one."""
-EMPTY_LISTING: Final = "empty"
 EMPTY: Final = "the listing is empty although conversations were stored and nothing was refused"
 ADVICE: Final = (
     "offer settled() if the system stores in the background, else let get_all_memories() return every memory; a system that is "
@@ -48,6 +47,8 @@ class Doubt:
     """What is counted, in the singular."""
     limit: float | None = None
     """Above this share of the run there is no trustworthy result: 0.0 for any case, None for never."""
+    least: int = 1
+    """Fewer cases are no such share, whatever they are of: a single store may be rightly empty."""
 
     @property
     def line(self) -> str:
@@ -58,9 +59,7 @@ class Doubt:
     @property
     def is_fatal(self) -> bool:
         """Whether the run gives no trustworthy result because of it."""
-        if self.limit is None or (self.kind == EMPTY_LISTING and self.affected == 1):
-            return False  # a single store may be rightly empty
-        return self.affected > self.limit * self.of
+        return self.limit is not None and self.affected >= self.least and self.affected > self.limit * self.of
 
 
 def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
@@ -96,7 +95,7 @@ def listing_doubts(
     text = f"{EMPTY}: {getattr(system, 'empty_listing', ADVICE)}" if is_empty else ""
     parts, shown = are_parts.get(True, 0), sum(are_parts.values())
     return (
-        Doubt(EMPTY_LISTING, text, int(is_empty), int(counts), limit=MOST_EMPTY),
+        Doubt("empty", text, int(is_empty), int(counts), limit=MOST_EMPTY, least=2),
         Doubt("abbreviated", ABBREVIATED if parts else "", parts, shown, "entry", MOST_ABBREVIATED),
     )
 

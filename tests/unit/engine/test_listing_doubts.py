@@ -8,7 +8,7 @@ from engine_fakes import Store, question, said, wait
 from pytest_memfail.core import Doubt, Ingest, Probe, added_up
 
 PLAN = (*(Ingest(said(i)) for i in range(3)), Probe((question(0),)))
-EMPTY = Doubt("empty", "", 0, 1, limit=0.9)
+EMPTY = Doubt("empty", "", 0, 1, limit=0.9, least=2)
 
 
 class Unlisted(Store):
