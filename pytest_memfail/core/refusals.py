@@ -74,6 +74,11 @@ class Refusals:
         self._replies[method][conversation] = refused
 
     @property
+    def any_seen(self) -> bool:
+        """Whether the last reply for any conversation looks like a refusal."""
+        return any(reply is not None for replies in self._replies.values() for reply in replies.values())
+
+    @property
     def doubts(self) -> list[Doubt]:
         """How many of each kind seem to be refused; none of a kind that was never asked for."""
         found = []

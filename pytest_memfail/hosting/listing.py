@@ -91,12 +91,16 @@ class StoredTexts:
         if self._listed.pop(store, None) is not None:
             self._closed.append(store)
 
-    def of_another(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> tuple[str, str] | None:
+    def of_another(
+        self, store: str, texts: Sequence[str], own: Sequence[Conversation] = (), listed: Iterable[str] = ()
+    ) -> tuple[str, str] | None:
         """Return the first text that belongs to another store and not to this one, with that store; None without one.
 
-        `own` is what is stored in this one. A text that may be a damaged message of it is no evidence.
+        `own` is what was stored in this one, and `listed` what it holds beside the texts. A text that may be a damaged
+        message of its own is no evidence.
         """
-        return next((each for each in self._foreign(store, texts, own) if not _is_damaged(each[0], own, texts)), None)
+        foreign = self._foreign(store, texts, own)
+        return next((each for each in foreign if not _is_damaged(each[0], own, (*texts, *listed))), None)
 
     def _foreign(self, store: str, texts: Sequence[str], own: Sequence[Conversation]) -> Iterator[tuple[str, str]]:
         self._read_others()

@@ -351,8 +351,8 @@ class OpenSystem:
         new = [memory for memory in memories if memory.text not in self._known]
         if not new:
             return None
-        texts = [*(memory.text for memory in new), *self._known]
-        if foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_all()):
+        texts = [memory.text for memory in new]
+        if foreign := self._texts.of_another(self._job.id, texts, self._job.plan.read_all(), self._known):
             return self._shared(SEARCHED, *foreign)
         unlisted = [] if self._may_show_unlisted else [memory for memory in new if not is_listed(memory, listing)]
         if unlisted:  # they may have come since
@@ -368,8 +368,7 @@ class OpenSystem:
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
         """Keep the store for later runs if the run reuses stores."""
-        refused = self._retries is None or any(doubt.affected for doubt in self._retries.refusals.doubts)
-        if self._reuse is not None and not refused:
+        if self._reuse is not None and self._retries is not None and not self._retries.refusals.any_seen:
             await self._reuse.keep(segments, listing, self._finds)
 
     @property
@@ -456,10 +455,10 @@ class OpenSystem:
     async def close(self) -> None:
         """Call the system's `close()` if it has one."""
         report = self._report
-        for retries in filter(None, (self._retries, self._retries_other)):
-            report.doubts += retries.refusals.doubts
-        if self._retries is not None:
-            was_refused = any(doubt.affected for doubt in report.doubts if doubt.kind.startswith("refused"))
+        refusals = [one.refusals for one in (self._retries, self._retries_other) if one is not None]
+        report.doubts += [doubt for one in refusals for doubt in one.doubts]
+        if refusals:
+            was_refused = any(one.any_seen for one in refusals)
             listings, stored = (*report.listings, *report.extracted), 0 if was_refused else report.conversations
             found = listing_doubts(self._system, listings, stored, self._are_parts)
             report.doubts += [doubt for doubt in found if doubt.of]
