@@ -143,9 +143,9 @@ def _regraded(
 
 def _compared(reference: Reference | None, judge: str) -> Reference | None:
     """Return the reference, which keeps its judge, with a note if that is another than the one of the run now."""
+    from pytest_memfail.records import JUDGED_BY, judged_by
+
     if reference is None or not reference.outcomes:
         return reference
-    said = [part for part in reference.note.split("; ") if part and not part.startswith("judged by ")]
-    if reference.judge != judge:
-        said.insert(0, f"judged by {reference.judge}, this run by {judge}")
-    return replace(reference, note="; ".join(said))
+    others = [part for part in reference.note.split("; ") if not part.startswith(JUDGED_BY)]
+    return replace(reference, note="; ".join(filter(None, [judged_by(reference.judge, judge), *others])))

@@ -44,6 +44,7 @@ from .kept import (
 from .record import (
     DATA as DATA,
     FAILED as FAILED,
+    JUDGED_BY as JUDGED_BY,
     OPEN as OPEN,
     PASSED as PASSED,
     SCHEMA_VERSION as SCHEMA_VERSION,
@@ -65,5 +66,6 @@ from .record import (
     TaskRecord as TaskRecord,
     differences as differences,
     judge_in_words as judge_in_words,
+    judged_by as judged_by,
     options_differ as options_differ,
 )

@@ -14,6 +14,8 @@ from typing import Any, Final, Literal, TypeAlias
 from pytest_memfail.core import Doubt, Memory, Origin, Origins, ProtocolName, Score, Session, Told
 
 SCHEMA_VERSION: Final = 1
+JUDGED_BY: Final = "judged by "
+"""How the note of a reference begins that another judge judged."""
 
 Line: TypeAlias = Mapping[str, Any]
 """A JSON object."""
@@ -423,6 +425,11 @@ class Gate:
     def compared(self) -> bool:
         """Whether this run was compared with an earlier one."""
         return self.comparison is not None or self.anchor is not None
+
+
+def judged_by(judge: str, here: str) -> str:
+    """Return the note of a reference that another judge judged than the run here; empty for the same judge."""
+    return f"{JUDGED_BY}{judge}, this run by {here}" if judge != here else ""
 
 
 def judge_in_words(name: str, options: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import Key, MemfailError, QuestionRecord, SystemContext, UsageError, one_line, write_whole
 from pytest_memfail.finding import NamedJudge
-from pytest_memfail.records import Reference, judge_in_words
+from pytest_memfail.records import Reference, judge_in_words, judged_by
 from pytest_memfail.results import Loaded, load_record, outcome_of
 from pytest_memfail.running.plan import Asked, Run, Unit
 from pytest_memfail.running.stores import Runtime
@@ -95,8 +95,8 @@ def find_reference(
     note = ""
     if not outcomes:
         note = "its judge decides none of these questions" if found else "the suite names none"
-    elif (judge := _judge(run)) != JUDGE:
-        note = f"judged by {JUDGE}, this run by {judge}"
+    else:
+        note = judged_by(JUDGE, _judge(run))
     return Reference(system=SYSTEM, judge=JUDGE, outcomes=outcomes, note=note)
 
 
@@ -107,11 +107,11 @@ def _from_record(run: Run, questions: Iterable[QuestionRecord], own: Loaded) -> 
         for q in questions
         if q.task in rows and (other := outcomes.get(q.key)) is not None and (outcome := outcome_of(other)) is not None
     }
-    judge, judge_here = judge_in_words(header.judge, header.judge_options), _judge(run)
-    said = [f"judged by {judge}, this run by {judge_here}"] * (judge != judge_here)
+    judge = judge_in_words(header.judge, header.judge_options)
+    said = [judged_by(judge, _judge(run))]
     if header.haystack != run.settings.haystack:
         said.append(f"with the haystack {header.haystack}, this run with {run.settings.haystack}")
-    return Reference(system=header.system, judge=judge, outcomes=found, note="; ".join(said))
+    return Reference(system=header.system, judge=judge, outcomes=found, note="; ".join(filter(None, said)))
 
 
 def _judge(run: Run) -> str:
