@@ -107,8 +107,14 @@ def case_of(fact: Drawn, label: str, number: int, record: Loaded) -> dict[str, A
         if len(of_row) > 1:
             line["question_index"] = [one.text for one in sorted(of_row, key=lambda one: one.id)].index(asked.text)
     else:
-        owner = evidence.claim.owner or "the user"
-        line |= {"task": POINTS, "row": {"owner": owner, "source": evidence.source, "points": [evidence.text]}}
+        claim = evidence.claim
+        more = {
+            "details": [part.wordings for part in claim.listed],
+            "replaced": claim.replaced,
+            "earlier": claim.earlier,
+        }
+        row = {"owner": claim.owner or "the user", "source": evidence.source, "points": [evidence.text]}
+        line |= {"task": POINTS, "row": row | {name: value for name, value in more.items() if value}}
     retrieved = [places[memory.text] for memory in question.trace.shown if memory.text in places]
     kind = f"judged {fact.judged}" + ("" if fact.confidence is None else f" at {fact.confidence:.2f}")
     return {

@@ -21,6 +21,7 @@ from pytest_memfail.core import (
     Fact,
     Listing,
     Memory,
+    Part,
     ProtocolName,
     Question,
     RowError,
@@ -86,6 +87,10 @@ class PointsRow(BaseModel):
     owner: Annotated[str, Field(min_length=1)]
     source: Annotated[str, Field(min_length=1)]
     points: Annotated[tuple[str, ...], Field(min_length=1)]
+    details: tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...] = ()
+    """The wordings of what must survive; of the only point, as are the others."""
+    replaced: tuple[str, ...] = ()
+    earlier: str | None = None
 
 
 class _Row(BaseModel):
@@ -409,8 +414,11 @@ def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[st
             source=point_row.source,
             conversation_id=row.id,
             claim=Claim(
+                (Part(point), *(Part(wordings[0], wordings=wordings) for wordings in point_row.details)),
                 owner=None if point_row.owner.casefold() == "the user" else point_row.owner,
                 siblings=point_row.points[: i - 1] + point_row.points[i:],
+                replaced=point_row.replaced,
+                earlier=point_row.earlier,
             ),
         )
         for i, point in enumerate(point_row.points, 1)

@@ -149,8 +149,16 @@ def wrong_times(fact: Fact, listing: Listing) -> str | None:
     claim = fact.claim
     if not claim.is_dated or claim.earlier is None:
         return None
-    old = _last(listing, claim.earlier, claim.replaced, fact.source)
-    new = _last(listing, fact.source, () if claim.has_ended else claim.texts("core"), claim.earlier)
+    mine = word_set(fact.text)
+    replaced = [" ".join(word_set(value) - mine) or value for value in claim.replaced]
+    old = _last(listing, claim.earlier, replaced, fact.source)
+    current = [text for text in claim.texts("core") if text != fact.text] or [
+        wording for part in claim.listed for wording in part.wordings
+    ]
+    told = (
+        _last(listing, said, () if claim.has_ended else current, claim.earlier) for said in (fact.source, fact.text)
+    )
+    new = max(filter(None, told), default=None)
     if old is None or new is None or new[0] > old[0]:
         return None
     return f"its times put the earlier state last: {old[1]} for the earlier, {new[1]} for the current one"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_memfail.calibration import read_cases
 from pytest_memfail.cli import main
+from pytest_memfail.suites import read_custom
+from pytest_memfail.suites.memfail import SUITE as MEMFAIL
 
 Run = Callable[..., Any]
 
@@ -88,3 +92,20 @@ def test_unsure_facts_give_no_estimate(
 def test_a_file_that_is_there_is_not_written_over(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["label", str(record), "-o", str(record)]) == 4
     assert "exists; give another name" in capsys.readouterr().err
+
+
+def test_a_labelled_fact_of_an_own_case_is_judged_as_in_its_run(
+    run_once: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = Path(__file__).parents[2] / "examples" / "own_domain" / "incidents" / "room-change.memfail.yaml"
+    path, out = tmp_path / "r.jsonl", tmp_path / "labels.jsonl"
+    done = run_once(str(case), "--memfail-suite=own", "--memfail-system=full-context", f"--memfail-record={path}")
+    assert path.exists(), done.output
+    typed(monkeypatch, "o")
+    assert main(["label", str(path), "-o", str(out)]) == 0
+    (labelled,) = read_cases(MEMFAIL, [out])
+    task = read_custom([case], case.parent)
+    assert task is not None
+    (fact,) = task.evidence.values()
+    assert labelled.evidence[0].claim == replace(fact.claim, is_dated=False)  # a labelled store has no times
+    assert fact.claim.earlier is not None

@@ -27,13 +27,13 @@ from pytest_memfail.core import (
 from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder, Network
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.offline.explain import parts_of, quoted, reason_for, strongest_lines
-from pytest_memfail.judges.offline.features import MEANINGS, features_of, is_turned
+from pytest_memfail.judges.offline.features import MEANINGS, features_of, is_reversed, is_turned
 from pytest_memfail.judges.offline.index import Candidate, Index
 from pytest_memfail.judges.offline.lexicon import SYNONYM
 from pytest_memfail.judges.offline.match import Match, coverage, is_near_copy
 from pytest_memfail.judges.offline.meaning import Meaning
 from pytest_memfail.judges.offline.model import Model, Probabilities, corrected_model, shipped_model
-from pytest_memfail.judges.offline.readable import is_foreign, standing, unread_entries
+from pytest_memfail.judges.offline.readable import is_foreign, plainer, standing, unread_entries
 from pytest_memfail.judges.offline.reading import Reading, owner_relation, read_claim
 from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
 
@@ -282,7 +282,8 @@ class OfflineJudge:
         entries = match.relied_on
         if claim.holds_unsaid and _is_whole_rule(claim) and coverage(reading.context, match.union) < 0.5:
             believed = Probabilities(0.0, 0.0, 1.0)
-        if not claim.has_ended and is_turned(match):
+        is_past = not claim.has_ended and is_reversed(match)
+        if is_past or (not claim.has_ended and is_turned(match)):
             believed = Probabilities(1 - TURNED, TURNED, 0.0)
         if believed.kept >= KEPT:
             is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
@@ -296,6 +297,8 @@ class OfflineJudge:
                 "absent", believed, reason_for(match, name, missing), entries, found, missing or _needs(claim), label
             )
         reason = reason_for(match, "hidden" if is_shown else "damaged", missing)
+        if is_past:
+            reason = f"a replaced state is told as what holds, and this as past, in {quoted(match.index.texts[match.best.entry])}"
         return Judgement("damaged", believed, reason, entries, found, missing or _needs(claim), label)
 
 
@@ -398,11 +401,15 @@ def _contradicts(words: str, candidate: Candidate) -> bool:
 
 
 def _is_contradicted(match: Match) -> bool:
-    """Return whether a statement of the owner differs from the claim's own words in only a few."""
-    said = (
-        sentence.words for part in match.reading.claim.parts if not part.wordings for sentence in read_entry(part.text)
-    )
-    return any(_contradicts(words, candidate) for words in said for candidate in match.candidates)
+    """Return whether a statement of the owner differs from the claim's own words in only a few, and gives no replaced value."""
+    claim, index = match.reading.claim, match.index
+    texts = [part.text for part in claim.parts if not part.wordings]
+    said = [s.words for text in texts for s in read_entry(plainer(text))]
+    replaced = {
+        at for keys in match.reading.replaced for at, share in index.shares(keys, SYNONYM).items() if share >= STALE
+    }
+    others = [candidate for candidate in match.candidates if candidate.at not in replaced]
+    return any(_contradicts(words, candidate) for words in said for candidate in others)
 
 
 def _stated_later(match: Match, at: int) -> bool:

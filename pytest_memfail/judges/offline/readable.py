@@ -25,6 +25,8 @@ SHARE: Final = 0.4
 ENTRIES: Final = 0.25
 """From this share of entries that cannot be read, a fact that the others lack may be in one of these."""
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_NOW: Final = "(?:now|currently|nowadays|these days)"
+_PLAINER: Final = re.compile(rf"^the (?=user\b)|\b{_NOW} | {_NOW}\b", re.IGNORECASE)
 
 
 class Words(NamedTuple):
@@ -115,6 +117,8 @@ def standing(reading: Reading, index: Index, *, is_shown: bool = False) -> tuple
     if claim.has_ended:
         return ()
     found = _places(texts, reading, index, within=foreign) if len(texts) == 1 else ()
+    if not found and len(texts) == 1 and (plain_text := plainer(texts[0])) != texts[0]:
+        found = _places([plain_text], reading, index, within=foreign)
     if not found and foreign:
         found = _places(sentences(claim.source), reading, index, within=True)
     held = [index.spelled[at] for at in found]
@@ -128,6 +132,15 @@ def standing(reading: Reading, index: Index, *, is_shown: bool = False) -> tuple
         if _mentions(later, claim.replaced, whole=not foreign):
             return ()
     return found
+
+
+def plainer(text: str) -> str:
+    """Return a text without the words that a memory of the present need not have.
+
+    >>> plainer("The user now lives in Ghent."), plainer("She is in room 2 now.")
+    ('user lives in Ghent.', 'She is in room 2.')
+    """
+    return _PLAINER.sub("", text)
 
 
 def unread_entries(reading: Reading, index: Index) -> int:

@@ -90,12 +90,14 @@ from pytest_memfail.suites.kinds import NEVER_SAID, UNWANTED
 from pytest_memfail.suites.own.finding import CUSTOM, SUFFIX
 from pytest_memfail.suites.own.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.places import better_said, elsewhere
-from pytest_memfail.texts import content
+from pytest_memfail.texts import content, statements
 
 if TYPE_CHECKING:
     import yaml
 
 M = TypeVar("M", bound=BaseModel)
+SAME_STATE: Final = 0.6
+"""The share of the words of a forbidden state that a sentence has which states it."""
 DAY_CHARACTERS: Final = len("2026-03-01")
 PLAIN: Final = (str, int, float, date)
 """Texts, and what YAML makes of those that lack quotes: they are read as texts, and refused."""
@@ -554,7 +556,9 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
             text=expected.fact,
             source=_source(home, expected),
             conversation_id=home.id,
-            claim=replace(_claim(case, expected), replaced=tuple(expected.forbidden)),
+            claim=replace(
+                _claim(case, expected), replaced=tuple(expected.forbidden), **_earlier(conversations, home, expected)
+            ),
         )
     beside = tuple(_conversation(one, f"c-{case_id}-other-{i}") for i, one in enumerate(case.other_user, 1))
     told = [*conversations, *beside]
@@ -581,6 +585,19 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         if 0 < at < len(conversations):  # a memory that never held it has forgotten nothing
             steps.insert(at, Probe(()))
     return StorePlan(case_id, (*steps, Probe((question,))), beside=beside), facts
+
+
+def _earlier(told: Sequence[Conversation], home: Conversation, fact: ExpectedFact) -> dict[str, Any]:
+    """Return what an earlier conversation said that must no longer hold, and whether the fact was said on a later day."""
+    for before in reversed(told[: told.index(home)]):
+        for said in (said for line in before.text.splitlines() for said in statements(line)):
+            words = content(said)
+            if any(len(words & content(old)) >= SAME_STATE * len(content(old)) for old in fact.forbidden):
+                is_later = (
+                    before.began is not None and home.began is not None and before.began.date() < home.began.date()
+                )
+                return {"earlier": said, "is_dated": is_later}
+    return {}
 
 
 def _claim(case: CustomCase, fact: ExpectedFact | UnwantedFact) -> Claim:

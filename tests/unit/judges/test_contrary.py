@@ -1,9 +1,9 @@
-"""The offline judge notices a negation that was added or lost in an otherwise unchanged statement, for any weights."""
+"""The offline judge notices a negation added or lost in an otherwise unchanged statement, and states told in reverse."""
 
 from __future__ import annotations
 
 import pytest
-from facts_judged import listing
+from facts_judged import QUESTION, listing
 
 from pytest_memfail.core import Claim, Fact, Part
 from pytest_memfail.judges import OfflineJudge
@@ -47,3 +47,54 @@ def test_a_store_with_both_is_left_to_the_model() -> None:
     fact = said("Dana eats shellfish.")
     store = listing("Dana does not eat shellfish.", "Dana said again that she eats shellfish.")
     assert OfflineJudge().summary(fact, store).confidence != 0.95
+
+
+MOVED = Fact(
+    "e",
+    "point",
+    "The choir meets on Friday now.",
+    "From May on, the choir meets on Friday.",
+    "c",
+    Claim(
+        (Part("The choir meets on Friday now."), Part("Friday", wordings=("Friday", "Fridays"))), replaced=("Tuesday",)
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        "The choir meets on Tuesday now; it used to be Friday.",
+        "The choir does not meet on Friday but on Tuesday.",
+        "The choir meets on Tuesday, no longer on Friday.",
+        "Choir: changed from Friday to Tuesday.",
+        "The choir was on Fridays. It is on Tuesday now.",
+    ],
+)
+@pytest.mark.parametrize("is_shown", [False, True])
+def test_a_replaced_state_told_as_what_holds_is_damage(memory, is_shown):
+    judge, store = OfflineJudge(), listing(memory, "The user plays golf at the weekend.")
+    stage = judge.retrieval(MOVED, QUESTION, store.memories) if is_shown else judge.summary(MOVED, store)
+    assert (stage.outcome, stage.confidence) == ("failed", 0.95)
+    assert stage.reason == f"a replaced state is told as what holds, and this as past, in {memory!r}"
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        "The choir meets on Friday (was Tuesday before).",
+        "The choir meets on Friday. It used to be Tuesday.",
+        "Choir: changed from Tuesday to Friday.",
+        "Not Tuesday any more: the choir meets on Friday.",
+        "The choir was moved to Friday and no longer meets on Tuesday.",
+    ],
+)
+def test_the_past_told_as_past_is_none(memory):
+    assert OfflineJudge().summary(MOVED, listing(memory, "The user plays golf.")).confidence != 0.95
+
+
+@pytest.mark.parametrize("memory", ["The choir meets on Friday.", "The choir currently meets on Friday."])
+def test_a_memory_of_the_present_need_not_say_now(memory):
+    result = OfflineJudge().summary(MOVED, listing("The choir meets on Tuesday.", memory))
+    assert (result.outcome, result.entries) == ("passed", (1,))
+    assert OfflineJudge().summary(MOVED, listing("The choir meets on Thursday.", memory)).confidence < 0.99

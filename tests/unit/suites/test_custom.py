@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from row_files import folder
 
-from pytest_memfail.core import Folders, Ingest, Probe, RowError
+from pytest_memfail.core import Folders, Ingest, Listing, Memory, Probe, RowError, wrong_times
 from pytest_memfail.suites import HaystackFinder, read_custom, validate
 from pytest_memfail.suites.load import sample
 from pytest_memfail.suites.own import SUITE
@@ -58,6 +58,33 @@ def test_an_expected_fact_has_details_and_forbidden_values(tmp_path):
     assert [detail.wordings for detail in fact.claim.listed] == [("allergic", "allergy"), ("penicillin",)]
     assert fact.claim.replaced == ("no known allergies",)
     assert fact.claim.owner == "Ana"
+
+
+@pytest.mark.parametrize(
+    ("date", "forbidden", "earlier", "is_dated"),
+    [
+        ("2026-01-05", "Tuesday", "My gym day is Tuesday.", True),
+        ("2026-03-11", "The user's gym day is Tuesday.", "My gym day is Tuesday.", False),
+        ("2026-01-05", "Sunday", None, False),
+    ],
+)
+def test_what_must_no_longer_hold_is_looked_for_in_earlier_conversations(tmp_path, date, forbidden, earlier, is_dated):
+    text = f"""\
+conversations:
+  - {{date: {date}, messages: [{{user: I row. My gym day is Tuesday.}}]}}
+  - {{date: 2026-03-11, messages: [{{user: My gym day is Friday.}}]}}
+  - {{date: 2026-03-12, messages: [{{user: The gym is closed on Tuesday.}}]}}
+question: When do I go to the gym?
+answer: Friday
+expected: [{{fact: The user's gym day is Friday., conversation: 2, details: [Friday], forbidden: ["{forbidden}"]}}]
+"""
+    (fact,) = read(tmp_path, text).evidence.values()
+    assert (fact.claim.earlier, fact.claim.is_dated) == (earlier, is_dated)
+    new, old = ("My gym day is Friday.", "My gym day is Tuesday.")
+    swapped = Listing("s", (Memory(old, timestamp="2026-03-11"), Memory(new, timestamp="2026-01-05")))
+    assert (wrong_times(fact, swapped) is not None) == is_dated
+    right = Listing("s", (Memory(old, timestamp="2026-01-05"), Memory(new, timestamp="2026-03-11")))
+    assert wrong_times(fact, right) is None
 
 
 def test_a_file_may_hold_several_cases(tmp_path):

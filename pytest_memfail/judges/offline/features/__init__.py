@@ -18,6 +18,7 @@ from pytest_memfail.judges.offline.features import (
     whose,
 )
 from pytest_memfail.judges.offline.features.polarity import is_turned as is_turned
+from pytest_memfail.judges.offline.features.states import is_reversed as is_reversed
 from pytest_memfail.judges.offline.match import Match
 
 GROUPS: Final = (shape, cover, edits, amounts, polarity, whose, direction, rivals, states, listed, shown)

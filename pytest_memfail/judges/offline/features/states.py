@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
-from pytest_memfail.judges.offline.features.polarity import counts
+from pytest_memfail.judges.offline.english import Token
+from pytest_memfail.judges.offline.features.polarity import FORMERLY, MARKERS, NOT, counts
 from pytest_memfail.judges.offline.index import Candidate
 from pytest_memfail.judges.offline.match import Match, coverage
-from pytest_memfail.judges.offline.reading import keys_of
+from pytest_memfail.judges.offline.reading import Reading, keys_of
 from pytest_memfail.judges.offline.statements import Statement
 
 DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d)?(?:-\d\d)?\b")
+APART = frozenset("but and while whereas though although instead rather from".split())
+"""Words between two clauses, besides signs and the "to" of "from … to"."""
+OVER = FORMERLY | NOT | frozenset("used former before earlier longer until instead rather".split())
+"""Words of a clause that say that it no longer holds."""
+WAS = frozenset("was were had been once old previous".split())
+"""Words that say so if another clause has one of the present."""
+PRESENT = frozenset(MARKERS["now"].split())
 NAMES = {
     "stale_best": "share of an outdated value in the best statement",
     "stale_most": "largest share of an outdated value in any statement",
@@ -102,3 +113,69 @@ def _date(match: Match, entry: int, statement: Statement) -> str:
         return str(own[-1])
     opening = DATE.match(match.index.texts[entry].lstrip(" [(#*-"))
     return opening[0] if opening else ""
+
+
+class _Clause(NamedTuple):
+    keys: frozenset[str]
+    is_over: bool
+    was: bool
+    is_now: bool
+
+
+def is_reversed(match: Match) -> bool:
+    """Return whether memory gives the current value as past, and a replaced one as what holds."""
+    reading = match.reading
+    wanted = _values(reading)
+    if not wanted or not reading.replaced or any(_is_told_as_past(reading, value) for value in wanted):
+        return False
+    index, entries = match.index, {candidate.entry for candidate in match.together}
+    told = zip(index.entries, index.statements, strict=True)
+    clauses = [(at, clause) for at, statement in told if at in entries for clause in _clauses(statement)]
+    new = [(at, clause) for at, clause in clauses if any(value <= clause.keys for value in wanted)]
+    old = [
+        (at, clause)
+        for at, clause in clauses
+        if not clause.is_over and any(keys and clause.keys.issuperset(keys) for keys in reading.replaced)
+    ]
+    beside = {at for at, _ in new} & {at for at, _ in old}
+    now = {at for at, clause in old if clause.is_now}
+    return bool(beside) and all(clause.is_over or (clause.was and at in now) for at, clause in new)
+
+
+def _values(reading: Reading) -> list[frozenset[str]]:
+    """Return the keys of the current value, in each of its wordings; empty if it is not known which they are."""
+    listed = [keys_of(text) for part in reading.claim.listed for text in part.wordings]
+    if not listed and reading.earlier:
+        listed = [tuple(key for key in reading.core if key not in reading.earlier)]
+    return [frozenset(keys) for keys in listed if keys]
+
+
+def _is_told_as_past(reading: Reading, value: frozenset[str]) -> bool:
+    """Return whether the source itself gives this value in a clause that says that it is over, or in none."""
+    told = [clause for said in reading.said for clause in _clauses(said) if value <= clause.keys]
+    return any(clause.is_over or clause.was for clause in told)
+
+
+def _clauses(statement: Statement) -> Iterator[_Clause]:
+    """Yield the clauses of a statement: what stands between signs, conjunctions, and "from … to"."""
+    found: list[list[Token]] = [[]]
+    end = 0
+    for token in statement.tokens:
+        is_target = token.lower == "to" and found[-1] and found[-1][0].lower == "from"
+        if (
+            is_target
+            or token.lower in APART
+            or (found[-1] and re.search(r"[,;:()–—]", statement.text[end : token.start]))
+        ):
+            found.append([])
+        found[-1].append(token)
+        end = token.end
+    for tokens, after in pairwise([*filter(None, found), []]):
+        words = {token.lower for token in tokens}
+        is_left = tokens[0].lower == "from" and bool(after) and after[0].lower == "to"
+        yield _Clause(
+            frozenset(token.key.lstrip("@") for token in tokens if token.key),
+            is_left or not words.isdisjoint(OVER) or any(word.endswith("n't") for word in words),
+            not words.isdisjoint(WAS),
+            not words.isdisjoint(PRESENT),
+        )
