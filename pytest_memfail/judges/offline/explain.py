@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import plain, tokens_of
-from pytest_memfail.judges.offline.features import turns_of
+from pytest_memfail.judges.offline.features import is_reversed, is_swapped, is_turned, turns_of
 from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.model import Model
 from pytest_memfail.judges.offline.numbers import quantities
@@ -35,6 +35,18 @@ def parts_of(match: Match) -> tuple[tuple[str, ...], tuple[str, ...]]:
             missing.update(dict.fromkeys(t.surface for t in lost))
             found.update(dict.fromkeys(t.surface for t in needed if t not in lost))
     return tuple(found), tuple(missing)
+
+
+def contrary_of(match: Match) -> str | None:
+    """Return one sentence that says how memory tells the contrary of a claim in the claim's own words; None if it does not."""
+    assert match.best is not None
+    if is_reversed(match):
+        entry = quoted(match.index.texts[match.best.entry])
+        return f"a replaced state is told as what holds, and this as past, in {entry}"
+    quote = quoted(match.best.statement.text)
+    if is_swapped(match):
+        return f"two persons in each other's place in {quote}"
+    return f"a negation, or a word for the past, added or lost in {quote}" if is_turned(match) else None
 
 
 def reason_for(match: Match, name: str, missing: Sequence[str]) -> str:

@@ -26,8 +26,8 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder, Network
 from pytest_memfail.judges.kinds import SuiteKinds
-from pytest_memfail.judges.offline.explain import parts_of, quoted, reason_for, strongest_lines
-from pytest_memfail.judges.offline.features import MEANINGS, features_of, is_reversed, is_turned
+from pytest_memfail.judges.offline.explain import contrary_of, parts_of, quoted, reason_for, strongest_lines
+from pytest_memfail.judges.offline.features import MEANINGS, features_of
 from pytest_memfail.judges.offline.index import Candidate, Index
 from pytest_memfail.judges.offline.lexicon import SYNONYM
 from pytest_memfail.judges.offline.match import Match, coverage, is_near_copy
@@ -44,7 +44,7 @@ SHOWN_KEPT: Final = 16
 """The number of indexed sets of shown memories to keep, for systems that show the same memories repeatedly."""
 CERTAIN: Final = 0.995
 TURNED: Final = 0.95
-"""The probability that a claim is damaged which is told with a negation more or less and is otherwise the same."""
+"""The probability that a claim is damaged whose contrary is told in its own words."""
 NOTHING: Final = "nothing of it is there, as it should be"
 """Why a claim that a state has ended is kept by memories that mention neither the state nor its end."""
 UNKNOWN: Final = Probabilities(0.0, 0.0, 0.0)
@@ -282,8 +282,8 @@ class OfflineJudge:
         entries = match.relied_on
         if claim.holds_unsaid and _is_whole_rule(claim) and coverage(reading.context, match.union) < 0.5:
             believed = Probabilities(0.0, 0.0, 1.0)
-        is_past = not claim.has_ended and is_reversed(match)
-        if is_past or (not claim.has_ended and is_turned(match)):
+        contrary = None if claim.has_ended else contrary_of(match)
+        if contrary:
             believed = Probabilities(1 - TURNED, TURNED, 0.0)
         if believed.kept >= KEPT:
             is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
@@ -296,9 +296,7 @@ class OfflineJudge:
             return Judgement(
                 "absent", believed, reason_for(match, name, missing), entries, found, missing or _needs(claim), label
             )
-        reason = reason_for(match, "hidden" if is_shown else "damaged", missing)
-        if is_past:
-            reason = f"a replaced state is told as what holds, and this as past, in {quoted(match.index.texts[match.best.entry])}"
+        reason = contrary or reason_for(match, "hidden" if is_shown else "damaged", missing)
         return Judgement("damaged", believed, reason, entries, found, missing or _needs(claim), label)
 
 

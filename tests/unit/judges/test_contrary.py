@@ -1,4 +1,4 @@
-"""The offline judge notices a negation added or lost in an otherwise unchanged statement, and states told in reverse."""
+"""The offline judge notices the contrary of a fact in its own words: a negation added or lost, persons or states exchanged."""
 
 from __future__ import annotations
 
@@ -47,6 +47,37 @@ def test_a_store_with_both_is_left_to_the_model() -> None:
     fact = said("Dana eats shellfish.")
     store = listing("Dana does not eat shellfish.", "Dana said again that she eats shellfish.")
     assert OfflineJudge().summary(fact, store).confidence != 0.95
+
+
+@pytest.mark.parametrize(
+    ("fact", "memory"),
+    [
+        ("Hugo manages Iris.", "Iris manages Hugo."),
+        ("The user lent Hugo the drill.", "Hugo lent the user the drill."),
+        ("I lent Hugo the drill.", "Hugo lent the user the drill."),
+        ("Hugo's manager is Iris.", "Iris's manager is Hugo."),
+        ("Dr Kern referred the user to Dr Abel.", "Dr Abel referred the user to Dr Kern."),
+        ("Ada Lund owes Bo Lund 40 euros.", "Bo Lund owes Ada Lund 40 euros."),
+    ],
+)
+def test_two_persons_in_each_others_place_are_damage(fact, memory):
+    result = OfflineJudge().summary(said(fact), listing(memory, "The user plays golf."))
+    assert (result.outcome, result.confidence) == ("failed", 0.95)
+    assert result.reason == f"two persons in each other's place in {memory!r}"
+
+
+@pytest.mark.parametrize(
+    ("fact", "memory"),
+    [
+        ("Hugo gave the book to Iris.", "To Iris, Hugo gave the book."),
+        ("Hugo married Iris in May.", "Iris married Hugo in May."),
+        ("Hugo and Iris row.", "Iris and Hugo row."),
+        ("Hugo manages Iris.", "Iris is managed by Hugo."),
+        ("Hugo manages Iris.", "Hugo manages Iris, and Iris manages Bo."),
+    ],
+)
+def test_persons_who_may_change_places_are_left_to_the_model(fact, memory):
+    assert OfflineJudge().summary(said(fact), listing(memory, "The user plays golf.")).confidence != 0.95
 
 
 MOVED = Fact(

@@ -1,11 +1,14 @@
-"""The direction of a link: the order of cause and effect, and the words between them."""
+"""The direction of a link: the order of cause and effect, the words between them, and who does it to whom."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.judges.offline.english import Token
 from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.reading import Reading
-from pytest_memfail.judges.offline.statements import Statement
+from pytest_memfail.judges.offline.statements import FIRST_PERSON, USER, Statement, read_entry
 
 LEADS = frozenset("leads lead leading led makes make made causes cause gets sends prompts triggers brings means then so therefore "
                   "results into before sets turns pushes until".split())  # fmt: skip
@@ -14,6 +17,13 @@ FOLLOWS = frozenset(
     "after because since from when whenever once if as due following by owing comes caused triggered prompted".split()
 )
 """Between two ends, one of these says that the second leads to the first; at the start of the sentence, the reverse."""
+UNTOLD = frozenset("a an the dr mr mrs ms".split())
+"""Words that leave open what part a person has in a sentence."""
+MUTUAL = frozenset(
+    """and or with between both same marry wed meet know cousin sibling brother sister twin neighbour neighbor friend colleague
+    partner spouse flatmate roommate teammate classmate date differ resemble share together""".split()
+)
+"""Words of a sentence that two persons may change places in."""
 NAMES = {
     "ends_found": "the smaller share of the two ends of the link in the best statement",
     "order_turned": "the ends are in another order than in the source, and no words make up for it",
@@ -94,3 +104,50 @@ def _way(statement: Statement, ends: tuple[float, float]) -> float:
         elif low < at < high:
             score += order * ((word in LEADS) - (word in FOLLOWS))
     return float((score > 0) - (score < 0))
+
+
+def is_swapped(match: Match) -> bool:
+    """Return whether statements say the claim again with two persons in each other's place, and none says it as it is."""
+    reading = match.reading
+    texts = " ".join(part.text for part in reading.claim.parts if not part.wordings)
+    told, wanted = [candidate.statement for candidate in match.together], read_entry(texts)
+    named = {_bare(token) for some in (told, wanted) for s in some for token in s.tokens if token.is_name}
+    rows = [
+        (_roles(one, named, reading.user), _roles(other, named, reading.user))
+        for one in told
+        for other in wanted
+        if one.keys - {USER} == other.keys - {USER}  # first, because it costs least and few have the same
+    ]
+    same = [(mine[1], its[1]) for mine, its in rows if mine[0] == its[0] and MUTUAL.isdisjoint(its[0])]
+    return bool(same) and all(_is_swap(one, other) for one, other in same)
+
+
+def _bare(token: Token) -> str:
+    return token.lower.removesuffix("'s")
+
+
+def _roles(statement: Statement, named: set[str], user: frozenset[str]) -> tuple[Counter[str], dict[str, str]]:
+    """Return the words of a statement without persons, and for each person the word before."""
+    words: Counter[str] = Counter()
+    roles: dict[str, str] = {}
+    person: list[str] = []
+    before = ""
+    for token in statement.tokens:
+        name = _bare(token)
+        if name in named or name in FIRST_PERSON or name == USER:
+            person.append(USER if name in FIRST_PERSON or name in user else name)
+            roles.pop(" ".join(person[:-1]), None)
+            roles[" ".join(person)] = before
+        elif name not in UNTOLD:
+            before, person = token.key or name, []
+            words[before] += 1
+    return words, roles
+
+
+def _is_swap(one: dict[str, str], other: dict[str, str]) -> bool:
+    """Return whether exactly two persons have each other's place, and the places are not alike."""
+    moved = [name for name in other if one.get(name) != other[name]]
+    if one.keys() != other.keys() or len(moved) != 2:
+        return False
+    first, second = moved
+    return one[first] == other[second] and one[second] == other[first]
