@@ -253,7 +253,7 @@ def digest(verdicts: Mapping[str, str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run and print; return 1 if verdicts differed or the cache was incomplete."""
+    """Run and print; return 1 if verdicts of a judge differed or the cache was incomplete."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--latency", default="0,0.2", help="seconds per call, comma-separated (default: %(default)s)")
     parser.add_argument("--concurrency", default="32,64", help="questions in flight at once (default: %(default)s)")
@@ -273,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     print(f"rows: {data or 'shipped'}; system bm25, k = 5; {os.cpu_count()} cores\n\n{HEAD}", flush=True)
     details: dict[str, tuple[float, int, Finished]] = {}
-    seen: dict[str, str] = {}
+    seen: dict[str, dict[str, str]] = {judge: {} for judge in judges}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for latency in latencies:
@@ -282,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     for concurrency in concurrencies:
                         done = run(endpoint, folder, data, judge, concurrency, "--memfail-cache=off")
                         print(line_of(judge, latency, concurrency, done), flush=True)
-                        seen[f"{judge}, {latency:g} s, {concurrency}"] = digest(done.verdicts)
+                        seen[judge][f"{latency:g} s, {concurrency}"] = digest(done.verdicts)
                         if judge not in details or latency > details[judge][0]:
                             details[judge] = (latency, concurrency, done)
         cached: dict[str, list[Finished]] = {}
@@ -290,7 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for judge in judges:
                 cache = ("--memfail-cache=on", f"--memfail-cache-path={folder / judge}.sqlite")
                 cached[judge] = [run(endpoint, folder, data, judge, concurrencies[0], *cache) for _ in range(2)]
-                seen |= {f"{judge}, cache, run {i}": digest(one.verdicts) for i, one in enumerate(cached[judge], 1)}
+                seen[judge] |= {f"cache, run {i}": digest(one.verdicts) for i, one in enumerate(cached[judge], 1)}
     for judge, (latency, concurrency, done) in details.items():
         show_tokens(judge, done)
         if latency:
@@ -301,11 +301,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{judge}, cache on: first run {first.served['calls']} calls, {first.wall:.1f} s, {first.cpu:.1f} CPU s; "
             f"second run {second.served['calls']} calls, {second.wall:.1f} s, {second.cpu:.1f} CPU s"
         )
-    same = len(set(seen.values())) == 1
-    differ = "; ".join(f"{name}: {value}" for name, value in seen.items())
-    print("verdicts: the same in all runs" if same else f"VERDICTS DIFFER: {differ}")
+    differ = {judge: runs for judge, runs in seen.items() if len(set(runs.values())) > 1}
+    for judge, runs in differ.items():
+        print(f"{judge}: VERDICTS DIFFER: {'; '.join(f'{name}: {value}' for name, value in runs.items())}")
+    print("" if differ else "verdicts: the same in all runs of a judge")
     print(f"\n{PUBLISHED}")
-    return 0 if same and not any(second.served["calls"] for _, second in cached.values()) else 1
+    return 0 if not differ and not any(second.served["calls"] for _, second in cached.values()) else 1
 
 
 if __name__ == "__main__":
