@@ -22,10 +22,7 @@ def excerpt(source: str, details: Sequence[str], near: str) -> str:
     if len(text) <= LONG:
         return text
     parts = _sentences(text)
-    start, chosen = _holding(parts, text, details) or max(
-        parts, key=lambda part: len(_words(near) & _words(part[1])), default=(0, text)
-    )
-    return _cut(text, start, chosen)
+    return _cut(text, *(_holding(parts, text, details) or _nearest(parts, text, _words(near))))
 
 
 def stored_excerpt(fact: FactVerdict, entry: str) -> str:
@@ -37,7 +34,7 @@ def stored_excerpt(fact: FactVerdict, entry: str) -> str:
     lost = _holding(_sentences(source), source, fact.missing)
     if lost is not None and len(text) > LONG:
         wanted = _words(lost[1])
-        start, chosen = max(_sentences(text), key=lambda part: len(wanted & _words(part[1])), default=(0, text))
+        start, chosen = _nearest(_sentences(text), text, wanted)
         if len(wanted & _words(chosen)) > NEAR * len(wanted):
             return _cut(text, start, chosen)
         if fact.verdict == SUMMARY_ERROR:  # another sentence would look as if it were made from the lost one
@@ -56,6 +53,11 @@ def _holding(parts: Sequence[tuple[int, str]], text: str, details: Sequence[str]
     if at < 0:
         return None
     return next(((start, part) for start, part in reversed(parts) if start <= at), (0, text))
+
+
+def _nearest(parts: Sequence[tuple[int, str]], text: str, wanted: set[str]) -> tuple[int, str]:
+    """Return the sentence with most of these words; the whole text if it has no sentence."""
+    return max(parts, key=lambda part: len(wanted & _words(part[1])), default=(0, text))
 
 
 def _words(text: str) -> set[str]:
