@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import PartRole
@@ -27,17 +28,20 @@ class Passages:
         self.texts: list[str] = []
         self.of_statement: list[int] = []
         """The passage of each statement."""
-        last = -1
-        for statement, entry in zip(index.statements, index.entries, strict=True):
-            whole = index.texts[entry]
-            if entry != last:
-                self.texts.append(whole if len(whole) <= LENGTH else statement.text)
-            elif len(whole) > LENGTH and len(self.texts[-1]) + len(statement.text) < LENGTH:
-                self.texts[-1] += f" {statement.text}"
-            elif len(whole) > LENGTH:
-                self.texts.append(statement.text)
-            self.of_statement.append(len(self.texts) - 1)
-            last = entry
+        for entry, some in groupby(zip(index.entries, index.statements, strict=True), lambda row: row[0]):
+            statements = [statement for _, statement in some]
+            whole, told = index.texts[entry], [statement.text for statement in statements]
+            if whole.lstrip()[:1] in "{[":  # as a sentence is read: fields with the keys above them, without signs
+                told = [" ".join([*(token.surface for token in s.context), s.text]) for s in statements]
+                whole = "; ".join(told)
+            for at, text in enumerate(told):
+                if at == 0:
+                    self.texts.append(whole if len(whole) <= LENGTH else text)
+                elif len(whole) > LENGTH and len(self.texts[-1]) + len(text) < LENGTH:
+                    self.texts[-1] += f" {text}"
+                elif len(whole) > LENGTH:
+                    self.texts.append(text)
+                self.of_statement.append(len(self.texts) - 1)
         self.means: NDArray[Any] | None = None
         """A vector per passage; None before the first claim."""
 

@@ -39,6 +39,8 @@ BEFORE_PLACES: Final = frozenset(
     since""".split()
 )
 """A name after one of these is not the subject of a sentence."""
+SAID_BY: Final = {"true": "", "yes": "", "false": "not ", "no": "not "}
+"""What the value of a field that asks yes or no makes of its key."""
 NAMED: Final = frozenset("name owner user person entity subject who client patient contact".split())
 """Keys of a profile whose value is the person the rest is about."""
 FIRST_PERSON: Final = frozenset("i i'm i've i'd i'll my me mine myself we our us".split())
@@ -240,6 +242,9 @@ def _fields(value: Any) -> Iterator[_Line]:
 
 
 def _field(key: str, value: str) -> str:
+    """Return a field as text: "is vegan: true" is the statement "is vegan"."""
+    if (said := SAID_BY.get(value.strip(" .").casefold())) is not None and key:
+        return f"{said}{_spaced(key)}"
     return f"{_spaced(key)}: {value}" if key else value
 
 
@@ -344,6 +349,8 @@ class _Lines:
             else:
                 self._speaker = None
         field = FIELD.match(piece)
+        if field and piece[field.end() :].strip(" .").casefold() in SAID_BY:
+            piece, field = _field(field[1], piece[field.end() :]), None
         if field and field[1].casefold() in NAMED and _is_name(piece[field.end() :]):
             self._headings = [h for h in self._headings if h[0] < depth - 0.5]
             self._headings.append((depth - 0.5, piece[field.end() :][:80]))

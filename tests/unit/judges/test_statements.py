@@ -347,3 +347,16 @@ def test_a_long_stretch_without_a_full_stop_is_cut_and_nothing_is_lost() -> None
 def test_reading_twice_gives_the_same(text: str) -> None:
     once, twice = read_entry(text), read_entry(text + " " * 5000)
     assert [(s.text, s.owner, s.is_tags) for s in once] == [(s.text, s.owner, s.is_tags) for s in twice]
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ('{"isVegan": true, "city": "Leeds"}', ["is vegan", "city: Leeds"]),
+        ('{"profile": {"hasPets": false}}', ["not has pets"]),
+        ("- vegan: yes\n- Smokes: No.", ["vegan", "not Smokes"]),
+        ("note: yes, he is vegan", ["note: yes, he is vegan"]),
+    ],
+)
+def test_a_field_that_asks_yes_or_no_is_a_statement(entry, said):
+    assert [statement.text for statement in read_entry(entry)] == said
