@@ -11,9 +11,12 @@ from pytest_memfail.judges.offline.features import is_reversed, is_swapped, is_t
 from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.model import Model
 from pytest_memfail.judges.offline.numbers import quantities
+from pytest_memfail.judges.offline.reading import keys_of
 
 KEPT: Final = 0.7
 """The similarity from which a word counts as found."""
+SIMILAR: Final = 0.5
+"""The similarity from which a word may stand for another."""
 QUOTED: Final = 80
 STRONGEST: Final = 10
 
@@ -47,6 +50,16 @@ def contrary_of(match: Match) -> str | None:
     if is_swapped(match):
         return f"two persons in each other's place in {quote}"
     return f"a negation, or a word for the past, added or lost in {quote}" if is_turned(match) else None
+
+
+def lost_part(match: Match) -> str | None:
+    """Return one sentence that names a required listed part of which no statement has any word, or a similar one; else None."""
+    assert match.best is not None
+    for part in match.reading.claim.listed:
+        keys = [keys_of(wording) for wording in part.wordings]
+        if part.required and all(keys) and not any(any(match.index.shares(some, SIMILAR).values()) for some in keys):
+            return f"{part.text!r} missing in {quoted(match.best.statement.text)}"
+    return None
 
 
 def reason_for(match: Match, name: str, missing: Sequence[str]) -> str:

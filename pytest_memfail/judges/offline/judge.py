@@ -26,7 +26,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.judges.encoder import NAMES, Aligner, Encoder, Network
 from pytest_memfail.judges.kinds import SuiteKinds
-from pytest_memfail.judges.offline.explain import contrary_of, parts_of, quoted, reason_for, strongest_lines
+from pytest_memfail.judges.offline.explain import contrary_of, lost_part, parts_of, quoted, reason_for, strongest_lines
 from pytest_memfail.judges.offline.features import MEANINGS, features_of
 from pytest_memfail.judges.offline.index import Candidate, Index
 from pytest_memfail.judges.offline.lexicon import SYNONYM
@@ -44,7 +44,7 @@ SHOWN_KEPT: Final = 16
 """The number of indexed sets of shown memories to keep, for systems that show the same memories repeatedly."""
 CERTAIN: Final = 0.995
 TURNED: Final = 0.95
-"""The probability that a claim is damaged whose contrary is told in its own words."""
+"""The probability that a claim is damaged whose contrary is told in its own words, or of which a listed part is nowhere."""
 NOTHING: Final = "nothing of it is there, as it should be"
 """Why a claim that a state has ended is kept by memories that mention neither the state nor its end."""
 UNKNOWN: Final = Probabilities(0.0, 0.0, 0.0)
@@ -282,8 +282,10 @@ class OfflineJudge:
         entries = match.relied_on
         if claim.holds_unsaid and _is_whole_rule(claim) and coverage(reading.context, match.union) < 0.5:
             believed = Probabilities(0.0, 0.0, 1.0)
-        contrary = None if claim.has_ended else contrary_of(match)
-        if contrary:
+        fault = None if claim.has_ended else contrary_of(match)
+        if fault is None and believed.kept >= KEPT and not (claim.has_ended or is_shown):
+            fault = lost_part(match)
+        if fault:
             believed = Probabilities(1 - TURNED, TURNED, 0.0)
         if believed.kept >= KEPT:
             is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
@@ -296,7 +298,7 @@ class OfflineJudge:
             return Judgement(
                 "absent", believed, reason_for(match, name, missing), entries, found, missing or _needs(claim), label
             )
-        reason = contrary or reason_for(match, "hidden" if is_shown else "damaged", missing)
+        reason = fault or reason_for(match, "hidden" if is_shown else "damaged", missing)
         return Judgement("damaged", believed, reason, entries, found, missing or _needs(claim), label)
 
 
@@ -442,5 +444,7 @@ def _is_owners(reading: Reading, sentence: Statement, at: int, index: Index) -> 
         return True
     if any(s.owner and s.owner != (USER,) and not reading.names & set(s.owner) for s in around):
         return False
+    if any(reading.owner <= said.keys for said in read_entry(reading.claim.source)):
+        return False  # whose it is was lost
     owner = index.statements[at].owner
     return not owner or owner == sentence.owner
