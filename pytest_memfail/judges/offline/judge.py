@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -36,6 +37,7 @@ from pytest_memfail.judges.offline.model import Model, Probabilities, corrected_
 from pytest_memfail.judges.offline.readable import is_foreign, plainer, standing, unread_entries
 from pytest_memfail.judges.offline.reading import Reading, owner_relation, read_claim
 from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
+from pytest_memfail.texts import spelled
 
 KEPT: Final = 0.55
 """The minimum probability of a claim that counts as kept (chosen on the dev split: fewer damaged claims pass than at
@@ -254,6 +256,11 @@ class OfflineJudge:
         judged = None if foreign and index.statements else self._decide(match)
         if judged is not None and (not index.statements or (judged.name == "kept" and not judged.is_vacuous)):
             return judged
+        if judged is not None and not match.is_shown:
+            for claim in in_other_words(reading.claim, index.spelled):
+                other = self._decide(Match(read_claim(claim), index))
+                if other.name == "kept":
+                    return other
         entries = standing(reading, index, is_shown=match.is_shown)
         if entries and (foreign or not _is_contradicted(match)):
             reason = f"found word for word in {quoted(index.texts[entries[0]])}"
@@ -348,6 +355,20 @@ def _matched(claim: Claim, store: Index) -> Match:
 def _published(claim: Claim) -> Claim:
     """Return a claim as the published protocol takes it (appendix D.3)."""
     return replace(claim, holds_unsaid=True)
+
+
+def in_other_words(claim: Claim, entries: Sequence[str]) -> Iterator[Claim]:
+    """Yield the claim with another wording of a listed detail in its text, for each that an entry has."""
+    texts = claim.texts("core")
+    for part in claim.listed if len(texts) == 1 and not claim.has_ended else ():
+        said = re.compile(rf"\b{re.escape(part.wordings[0])}\b", re.IGNORECASE)
+        for wording in part.wordings[1:] if said.search(texts[0]) else ():
+            if any(spelled(wording) in entry for entry in entries):
+                own = (
+                    p if p.wordings or p.role != "core" else replace(p, text=said.sub(lambda _: wording, p.text))
+                    for p in claim.parts
+                )
+                yield replace(claim, parts=tuple(own), source=said.sub(lambda _: wording, claim.source))
 
 
 def _is_whole_rule(claim: Claim) -> bool:
