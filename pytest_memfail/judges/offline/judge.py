@@ -360,15 +360,13 @@ def _published(claim: Claim) -> Claim:
 def in_other_words(claim: Claim, entries: Sequence[str]) -> Iterator[Claim]:
     """Yield the claim with another wording of a listed detail in its text, for each that an entry has."""
     texts = claim.texts("core")
-    for part in claim.listed if len(texts) == 1 and not claim.has_ended else ():
-        said = re.compile(rf"\b{re.escape(part.wordings[0])}\b", re.IGNORECASE)
-        for wording in part.wordings[1:] if said.search(texts[0]) else ():
+    for detail in claim.listed if len(texts) == 1 and not claim.has_ended else ():
+        said = re.compile(rf"\b{re.escape(detail.wordings[0])}\b", re.IGNORECASE)
+        for wording in detail.wordings[1:] if said.search(texts[0]) else ():
             if any(spelled(wording) in entry for entry in entries):
-                own = (
-                    p if p.wordings or p.role != "core" else replace(p, text=said.sub(lambda _: wording, p.text))
-                    for p in claim.parts
-                )
-                yield replace(claim, parts=tuple(own), source=said.sub(lambda _: wording, claim.source))
+                other = wording.replace("\\", r"\\")
+                parts = (replace(p, text=said.sub(other, p.text)) if p.text == texts[0] else p for p in claim.parts)
+                yield replace(claim, parts=tuple(parts), source=said.sub(other, claim.source))
 
 
 def _is_whole_rule(claim: Claim) -> bool:

@@ -43,6 +43,13 @@ SAID_BY: Final = {"true": "", "yes": "", "false": "not ", "no": "not "}
 """What the value of a field that asks yes or no makes of its key."""
 NAMED: Final = frozenset("name owner user person entity subject who client patient contact".split())
 """Keys of a profile whose value is the person the rest is about."""
+MYSELF: Final = frozenset("i me my mine myself user user's".split())
+"""Words for the user in one form."""
+SHORTENED: Final = frozenset("he she it that there here what who where how when".split())
+"""What "'s" is short for "is" after; after a name it may be whose something is."""
+ENDINGS: Final = {"m": "be", "re": "be", "s": "be", "ve": "have", "ll": "will", "d": "'d"}
+FORMS: Final = {"am": "be", "is": "be", "are": "be", "has": "have", "does": "do"}
+UNSHORTENED: Final = {"can't": "can", "won't": "will", "shan't": "shall"}
 FIRST_PERSON: Final = frozenset("i i'm i've i'd i'll my me mine myself we our us".split())
 THIRD_PERSON: Final = frozenset("he she they it his her their its him them hers theirs he's she's they're it's".split())
 
@@ -65,7 +72,7 @@ class Statement:
     keys: frozenset[str] = field(init=False)
     """The same keys as a set."""
     words: str = field(init=False)
-    """Its lower-case words, with a space between and around them."""
+    """Its lower-case words, with a space between and around them; "I don't" and "the user does not" are the same."""
     pairs: tuple[str, ...] = field(init=False)
     """Single words that mean the same as two consecutive words ("call off": cancel)."""
 
@@ -73,10 +80,31 @@ class Statement:
         keys = tuple(dict.fromkeys(t.key.lstrip("@") for some in (self.tokens, self.context) for t in some if t.key))
         object.__setattr__(self, "in_order", keys)
         object.__setattr__(self, "keys", frozenset(keys))
-        object.__setattr__(self, "words", f" {' '.join(token.lower for token in self.tokens)} ")
+        object.__setattr__(self, "words", f" {' '.join(_in_one_form(self.tokens))} ")
         rows = zip(self.tokens, self.tokens[1:], strict=False)
         meant = (lexicon.phrase(f"{one.key} {other.key or other.lower}") for one, other in rows if one.key)
         object.__setattr__(self, "pairs", tuple(word for words in meant for word in words))
+
+
+def _in_one_form(tokens: tuple[Token, ...]) -> Iterator[str]:
+    """Yield words as the user would say them, without contractions: "the user doesn't like his" has those of "I do not like my"."""
+    before = ""
+    for at, token in enumerate(tokens):
+        lower = token.lower
+        if lower == "the" and at + 1 < len(tokens) and tokens[at + 1].lower in (USER, "user's"):
+            continue
+        if lower.endswith("n't"):
+            verb = UNSHORTENED.get(lower, lower[:-3])
+            words = [FORMS.get(verb, verb), "not"]
+        else:
+            word, apostrophe, end = lower.partition("'")
+            ending = ENDINGS.get(end) if apostrophe and (end != "s" or word in SHORTENED) else None
+            words = [word, ending] if ending else ["can", "not"] if lower == "cannot" else [lower]
+            words[0] = USER if words[0] in MYSELF else FORMS.get(words[0], words[0])
+            if before == USER and token.key and lower in (f"{token.key}s", f"{token.key}es", f"{token.key[:-1]}ies"):
+                words = [token.key]
+        yield from words
+        before = words[-1]
 
 
 @dataclass(slots=True)

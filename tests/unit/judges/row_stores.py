@@ -26,6 +26,10 @@ ROWS = ["shipped", pytest.param("published", marks=needs_published_rows)]
 SENTENCE = re.compile(r"(?<=[.!?])(?<![ap]\.m\.) +")
 
 
+SPELLED_OUT = {"can't": "can not", "won't": "will not", "shan't": "shall not"}
+IRREGULAR = re.compile("\\b(can't|won't|shan't)", re.IGNORECASE)
+
+
 @cache
 def task(name: str, rows: str) -> Task:
     """Return a task of the shipped or the published rows."""
@@ -84,7 +88,10 @@ def build(name: str, rows: str, granularity: str) -> Store:
         texts = ["\n".join(conversations.values())]
     else:
         for i in ids:
-            parts = [conversations[i]] if granularity == "verbatim" else SENTENCE.split(conversations[i])
+            text = conversations[i]
+            parts = SENTENCE.split(text) if granularity == "sentences" else [text]
+            if granularity == "spelled_out":
+                parts = [IRREGULAR.sub(lambda m: SPELLED_OUT[m[1].lower()], text).replace("n't", " not")]
             own[i] = tuple(range(len(texts), len(texts) + len(parts)))
             texts.extend(parts)
     return Store(tuple(texts), own, conversations, granularity)

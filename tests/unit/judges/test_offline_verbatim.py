@@ -72,7 +72,7 @@ def assert_share(found: Iterable[tuple[str, str]], wanted: str, goal: float, mis
     assert share >= goal, f"{share:.3f} of {len(verdicts)} are {wanted}; not so: {others[:5]}"
 
 
-@pytest.mark.parametrize("granularity", ["verbatim", "one_entry", *SLOW])
+@pytest.mark.parametrize("granularity", ["verbatim", "one_entry", "spelled_out", *SLOW])
 def test_stored_word_for_word_and_shown_is_correct(name: str, rows: str, granularity: str) -> None:
     (judge, store, listing), rng = judge_and_store(name, rows, granularity), random.Random(1)
     assert_share(

@@ -360,3 +360,32 @@ def test_reading_twice_gives_the_same(text: str) -> None:
 )
 def test_a_field_that_asks_yes_or_no_is_a_statement(entry, said):
     assert [statement.text for statement in read_entry(entry)] == said
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I don't go to the lido any more.", "The user does not go to the lido any more."),
+        ("I'm AB negative.", "I am AB negative."),
+        ("You needn't remind me about Ivo.", "You need not remind the user about Ivo."),
+        ("I take the coach to my aunt's.", "The user takes the coach to the user's aunt's."),
+        ("I can't swim, and I've tried.", "User cannot swim, and the user has tried."),
+        ("It won't rain, they're sure.", "It will not rain, they are sure."),
+    ],
+)
+def test_the_same_words_of_the_user_are_the_same_in_both_forms(one, other):
+    assert [s.words for s in read_entry(one)] == [s.words for s in read_entry(other)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I have a dog.", "The user had a dog."),
+        ("I walk the dog.", "The user walks the dogs."),
+        ("Ivo's paid.", "Ivo is paid."),
+        ("I row.", "He rows."),
+        ("I can row.", "I can't row."),
+    ],
+)
+def test_other_words_are_others(one, other):
+    assert [s.words for s in read_entry(one)] != [s.words for s in read_entry(other)]
