@@ -15,6 +15,9 @@ TURNED = [
     ("The contract includes maintenance.", "The contract doesn't include maintenance."),
     ("Guests may not park in the yard.", "Guests may park in the yard."),
     ("The user works in Faro.", "The user formerly worked in Faro."),
+    ("The user bought an electric bike.", "I plan to buy an electric bike."),
+    ("The user moved to Leeds.", "User might move to Leeds."),
+    ("The user plans to buy a bike.", "The user bought a bike."),
 ]
 KEPT = [
     ("Dana eats shellfish.", "Dana eats shellfish."),
@@ -22,6 +25,8 @@ KEPT = [
     ("The hut is in Bergweg.", "The hut is in Bergweg, no. 5."),
     ("The shop does not open until ten.", "The shop opens only after ten."),
     ("The user never flies.", "Flying? The user doesn't, never."),
+    ("The user plans to visit Oslo.", "I am planning to visit Oslo."),
+    ("The user might move to Leeds.", "User may move to Leeds."),
 ]
 
 

@@ -9,7 +9,7 @@ from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import Token, key_of
 from pytest_memfail.judges.offline.match import Match, is_near_copy
 from pytest_memfail.judges.offline.reading import Reading
-from pytest_memfail.judges.offline.statements import Statement, read_entry
+from pytest_memfail.judges.offline.statements import MYSELF, Statement, read_entry
 
 MARKERS = {
     "negation": "no not never nor without cannot neither none nobody nothing nowhere hardly barely stop stops stopped stopping quit "
@@ -39,7 +39,12 @@ NOT = frozenset("no not never cannot".split())
 """Words that turn a statement into its contrary if nothing else in it changes; those in "n't" too."""
 FORMERLY = frozenset("formerly previously".split())
 """Words that turn it into what was."""
-DO = frozenset("do does did".split())
+MEANT = frozenset(
+    "plan plans planned planning want wants wanted intend intends hope hopes hoping consider considers considering might wish "
+    "wishes".split()
+)
+"""Words that tell what somebody would do, not what is."""
+LIGHT = MYSELF | frozenset("do does did a an the to".split())
 NEARLY = 0.75
 """The least similarity of two statements that are the same apart from a negation."""
 ENTRY = ("only", "negation", "past", "now")
@@ -130,7 +135,7 @@ def compute(match: Match) -> dict[str, float]:
 def is_turned(match: Match) -> bool:
     """Return whether statements say the claim again with a negation added or lost, and none says it as it is.
 
-    They have the same words with content, nearly in the same order, and the same words of every class but the past.
+    They have the same words with content, nearly in the same order, and the same words of every class but past and present.
     """
     reading = match.reading
     parts = " ".join(part.text for part in reading.claim.parts if not part.wordings)
@@ -139,35 +144,39 @@ def is_turned(match: Match) -> bool:
         (_Said(candidate.statement, reading), _Said(statement, reading))
         for candidate in match.together
         for statement, keys in wanted
-        if keys == _content(candidate.statement, reading)  # first, because it costs least and few have the same
+        # first, because it costs least and few have the same
+        if keys == _content(candidate.statement, reading) and not candidate.statement.text.endswith("?")
     ]
     alike = [(one, other) for one, other in same if one.classes == other.classes]
-    is_clear = all(one.is_turned != other.is_turned for one, other in alike)
+    is_clear = all(one.turns != other.turns for one, other in alike)
     return is_clear and any(is_near_copy(one.words, other.words, NEARLY) for one, other in alike)
 
 
 def _content(statement: Statement, reading: Reading) -> frozenset[str]:
-    """Return the words of a statement with content, without names and words that say that it is over."""
-    return statement.keys - reading.names - FORMERLY
+    """Return the words of a statement with content, without persons and words that say that it is over or only meant."""
+    return statement.keys - reading.names - FORMERLY - MEANT - MYSELF
 
 
 class _Said:
-    """A statement apart from names, the words that turn it, and those of its past."""
+    """A statement apart from persons, the words that turn it, and those of past and present."""
 
     def __init__(self, statement: Statement, reading: Reading) -> None:
         self.words: list[str] = []
-        negations = formerly = 0
+        negations = formerly = meant = 0
         for token, after in zip(statement.tokens, (*statement.tokens[1:], None), strict=True):
             if token.lower in NOT or token.lower.endswith("n't"):
                 negations += not (after and after.lower[0].isdigit())  # "no. 5"
             elif token.lower in FORMERLY:
                 formerly += 1
-            elif token.lower not in DO and token.key.lstrip("@") not in reading.names:
+            elif token.lower in MEANT:
+                meant += 1
+            elif token.lower not in LIGHT and token.key.lstrip("@") not in reading.names:
                 self.words.append(token.key or token.lower)
-        self.is_turned = negations + formerly > 0
+        self.turns = (negations + formerly > 0, meant > 0)
         classes = counts([statement])
         classes["negation"] -= negations
-        self.classes = {name: number for name, number in classes.items() if name != "past"}
+        classes["hedge"] -= sum(token.lower == "might" for token in statement.tokens)
+        self.classes = {name: number for name, number in classes.items() if name not in ("past", "now")}
 
 
 def _turned(source: dict[str, int], best: dict[str, int], one: str, other: str) -> float:
