@@ -25,6 +25,8 @@ from pytest_memfail.core import KINDS, NAMES, NOT_STORED, TURN, Told, moment_of
 CUT_SLACK: Final = 20
 """A cut at a word's end is at most this many characters before the limit."""
 LONGEST_CYCLE: Final = 20
+MANY: Final = 1.5
+"""Parts of a store with more conversations than this are better named as shares."""
 SURE: Final = 1e-4
 """The greatest p of a pattern that is named."""
 MUCH: Final = 0.3
@@ -79,7 +81,8 @@ def _dropped(evidence: Evidence) -> Iterator[Test]:
 def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float, float]]:
     """Yield for each pattern of the conversations without an entry its p, its words, the share that fits it, and its limit.
 
-    The limit is that of a part of a store: what fits two as well is said by the smaller number.
+    The limit is that of a part of a store: what fits two as well is said by the smaller number, and by a share rather than by
+    more than one conversation. A cycle must come round in a store, or it is a place.
     """
     sizes = {session.store.place: len(session.store.told) for session in sessions}
 
@@ -90,7 +93,8 @@ def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float, 
     cycles = [(n, rest) for n in range(2, LONGEST_CYCLE + 1) for rest in range(n)]
     lost = [session.number for session in sessions if session.is_lost]
     shares = Counter((n, number % n) for number in lost for n in range(2, LONGEST_CYCLE + 1))
-    full = [cycle for cycle in cycles if shares[cycle] >= FITS * len(lost)]
+    again = {(n, number % n) for number in lost for n in range(2, LONGEST_CYCLE + 1) if number >= n}
+    full = [cycle for cycle in cycles if shares[cycle] >= FITS * len(lost) and cycle in again]
     if full:
         n, rest = max(full)
         yield test(lambda session: session.number % n == rest, f"every {_nth(n)} of a store", len(cycles))
@@ -109,7 +113,7 @@ def _patterns(sessions: Sequence[Session]) -> Iterator[tuple[float, str, float, 
         split = best_split(sessions, value)
         if split is not None:
             fit = min(split.table.covers, split.table.rate) if name != "share" or is_share(split) else 0.0
-            limit = split.limit if name in ("share", "first", "last") else 0.0
+            limit = {"share": MANY, "first": split.limit, "last": split.limit}.get(name, 0.0)
             yield min(1.0, split.table.p * split.tries), f", {_limit(name, split)}", fit, limit
 
 

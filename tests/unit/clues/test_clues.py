@@ -418,6 +418,41 @@ def test_ordinal_numbers(n, said):
     assert said in clue.text
 
 
+@pytest.mark.parametrize(
+    ("sizes", "keeps", "said"),
+    [
+        (
+            [2] * 12,
+            lambda number, size: number < 1,
+            "12 of 24 conversations left no entry, those after the first 1 of a",
+        ),
+        ([2] * 12, lambda number, size: number > 0, "12 of 24 conversations left no entry, the first 1 of a store: "),
+        (
+            [2, 3] * 6,
+            lambda number, size: number == size - 1,
+            "18 of 30 conversations left no entry, all but the newest 1",
+        ),
+        ([3] * 12, lambda number, size: number != 1, "12 of 36 conversations left no entry: all 12 "),
+        ([8] * 6, lambda number, size: number % 4 != 1, "12 of 48 conversations left no entry, every 4th of a store: "),
+        (
+            [10] * 6,
+            lambda number, size: number < 5,
+            "30 of 60 conversations left no entry, the newest half of a store: ",
+        ),
+    ],
+)
+def test_a_pattern_is_one_that_small_stores_can_show(sizes, keeps, said):
+    questions, stores = [], []
+    for i, size in enumerate(sizes):
+        made = Made(n=size, task=f"s-{i}", keep=lambda number, text, size=size: text if keeps(number, size) else None)
+        asked, filled = made.run()
+        questions += [replace(question, task="t") for question in asked]
+        told = [replace(one, characters=100) for one in filled[0].told]  # their length is no pattern here
+        stores.append(replace(filled[0], task="t", told=told))
+    (clue,) = find_clues(questions, stores)
+    assert clue.text.startswith(said)
+
+
 # -- exact tests ---------------------------------------------------------------------------------------------------------
 
 
