@@ -401,9 +401,9 @@ class Gate:
 
     @property
     def outcome(self) -> str:
-        """The worst outcome of the checks: `undecided`, then `failed`, then `passed`; `skipped` if no check was decided."""
+        """The worst outcome of the checks: `undecided`, `failed`, `skipped` (one lacks its baseline), then `passed`."""
         found = {check.outcome for check in self.checks}
-        return next((outcome for outcome in (OPEN, FAILED, PASSED) if outcome in found), SKIPPED)
+        return next((outcome for outcome in (OPEN, FAILED, SKIPPED, PASSED) if outcome in found), SKIPPED)
 
     @property
     def flips(self) -> tuple[Flip, ...]:

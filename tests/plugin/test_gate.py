@@ -351,6 +351,21 @@ def test_no_baseline_yet(any_project: Project, words: list[str]) -> None:
     assert not any("memfail gate" in line for line in lines(bad))
 
 
+def test_rules_that_pass_do_not_speak_for_one_without_a_baseline(any_project: Project) -> None:
+    words = [COMPARE, "--memfail-fail-on=regressions>0,wrongly_held>0"]
+    assert any_project.run("memfail/long_hop", *words).ret == 0
+    any_project.script(lh_1="not_stored")
+    result = any_project.run("memfail/long_hop", *words)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "  wrongly_held>0 * ok *",
+            "memfail gate: skipped, regressions>0: no baseline",
+            "*there is no baseline at *yet*",
+        ]
+    )
+
+
 @pytest.mark.parametrize("words", [[COMPARE], ["--memfail-fail-on=regressions>0"]])
 def test_no_baseline_yet_in_ci(any_project: Project, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
     monkeypatch.setenv("CI", "true")

@@ -38,6 +38,13 @@ def flipped(**changes: int) -> Gate:
             "gate: passed, correct<0.1: fine, correct<0.2: fine, correct<0.3: fine, and 2 more",
         ),
         ((Check("regressions>0", None, "skipped", reason="no baseline"),), "gate: skipped, regressions>0: no baseline"),
+        (
+            (
+                Check("a<1", None, "passed", reason="fine"),
+                Check("regressions>0", None, "skipped", reason="no baseline"),
+            ),
+            "gate: skipped, regressions>0: no baseline",
+        ),
     ],
 )
 def test_on_one_line(checks, line):
