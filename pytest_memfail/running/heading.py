@@ -17,8 +17,9 @@ PROTOCOLS: Final = {"ours": "ours (our prompts and criteria)", "paper": "paper (
 def heading(run: Run) -> list[str]:
     """Return the lines."""
     settings = run.settings
-    questions = sum(1 for unit in run.units for _ in run.all_of(unit))
-    tasks = len({unit.task.name for unit in run.units})
+    questions = {unit: len(list(run.items_of(unit) if run.selection else run.all_of(unit))) for unit in run.units}
+    units = [unit for unit, number in questions.items() if number]
+    tasks = len({unit.task.name for unit in units})
     asked = [suite for suite in run.suites if any(task.suite == suite.name for task in run.tasks)]
     chosen = {name for suite in asked for name in (suite.name, *suite.haystacks)}
     used = replace(settings.data, own={name: path for name, path in settings.data.own.items() if name in chosen})
@@ -30,7 +31,7 @@ def heading(run: Run) -> list[str]:
         f"system {settings.system}{mode}, judge {judge_in_words(settings.judge, settings.recorded()['judge_options'])}, "
         f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {PROTOCOLS[settings.protocol]}, "
         f"k={','.join(map(str, run.k_values))}",
-        f"{counted(tasks, 'task')}, {counted(questions, 'question')} in {counted(len(run.units), 'store')}{shard}, {rows}",
+        f"{counted(tasks, 'task')}, {counted(sum(questions.values()), 'question')} in {counted(len(units), 'store')}{shard}, {rows}",
     ]
     if settings.shown_tokens is not None:
         lines[0] += f", at most {settings.shown_tokens} tokens shown"

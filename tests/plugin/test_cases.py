@@ -50,6 +50,7 @@ def test_a_path_runs_its_cases(any_project: Project) -> None:
     result = any_project.run("incidents/", system="bm25")
     assert sorted(any_project.ran()) == ["latex", "wool"]
     result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["memfail: 1 task, 2 questions in 2 stores, rows of data"])
 
 
 def test_a_path_from_a_sub_directory(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
