@@ -247,7 +247,7 @@ def find_run(runs: Path, name: str) -> KeptRun:
         )
     if name == LAST:
         raise UsageError(
-            f"no whole run is kept, only partial ones; `{NEWEST}` is {found[-1].id}, `memfail show --list` lists all"
+            f"no whole run is kept, only partial ones; give `{NEWEST}` for {found[-1].id}, or run all that --memfail-tasks chooses"
         )
     raise UsageError(
         f"no file and no kept run is called {name!r}; give {LAST}, {NEWEST}, a part of an id that `memfail show --list` prints, "

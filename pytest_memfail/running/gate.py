@@ -145,8 +145,12 @@ class Gatekeeper:
         errors = sum(outcome.verdict == ERROR for outcome in outcomes.values())
         if self._run.settings.shard is not None:
             raise UsageError("a shard is a part of a run")
-        if missing := len(whole - outcomes.keys()):
-            raise UsageError(f"a partial run: {len(whole) - missing} of {len(whole)} questions have a result")
+        if missing := whole - outcomes.keys():
+            tasks, lack = ({task for task, *_ in keys} for keys in (outcomes, missing))
+            partial = f"a partial run: {len(whole) - len(missing)} of {len(whole)} questions have a result"
+            if tasks and tasks.isdisjoint(lack):
+                raise UsageError(f"{partial}; choose their tasks with --memfail-tasks={','.join(sorted(tasks))}")
+            raise UsageError(f"{partial}; ask all, without node ids, -k, -m, -x, --lf and --deselect")
         if ended_early:
             raise UsageError("the run ended early")
         if errors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -49,6 +50,20 @@ def test_a_path_runs_the_incidents_it_names(run_pytest, project, path, names):
     assert sorted(done.questions) == [f"memfail/custom::{name}::{name}" for name in names]
     stored = {line["store"]: line["conversations"] for line in done.record if line["type"] == "store"}
     assert stored["penicillin"] > 100
+
+
+def test_the_incidents_have_a_gate_of_their_own(run_pytest, project):
+    gate = (EXAMPLE / "README.md").read_text(encoding="utf-8").partition("## A gate for cases")[2]
+    saves, compares = (
+        [*shlex.split(line, comments=True)[2:], "--memfail-system=bm25"]
+        for line in gate.splitlines()
+        if line.startswith("$ pytest incidents/")
+    )
+    assert run_pytest(*saves, cwd=project).code == 0
+    done = run_pytest(*compares, cwd=project)
+    assert done.code == 0
+    assert "baseline: memfail-baseline.jsonl, 2 questions compared" in done.output
+    assert run_pytest(*compares, "--memfail-system=no-memory", cwd=project).code == 1
 
 
 def test_a_fault_in_an_incident_stops_the_run_before_anything_is_stored(run_pytest, project):
