@@ -43,7 +43,7 @@ CONVERSATIONS: Final = 100
 
 def add(argument: Arguments) -> None:
     """Declare the arguments of the command."""
-    argument("record RECORD", RECORD_HELP, Path, nargs="?")
+    argument("record RECORD", f"{RECORD_HELP}; default: last", Path, nargs="?")
     argument("id NODE_ID", "id of the question, or a unique part of it", nargs="?")
     argument("--from LOG", "log of the incident, instead of RECORD", Path, dest="log")
     argument("--question TEXT", "with --from: the question (default: the last one in the log)")
@@ -76,11 +76,8 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"case: got RECORD {options.record} and --from, expected one of them")
         name, system = options.log.stem, options.system
         case, notes = case_of_log(options)
-    elif options.record is None or options.id is None:
-        raise UsageError("case: expected RECORD and NODE_ID, or --from LOG; memfail show prints the ids of failures")
     else:
-        record = load(options.record, options.cache_dir)
-        question = _question(record, options.id)
+        record, question = _asked(options)
         name, system = question.question, options.system or record.header.system
         expected = (question.verdict,) if question.failed else FAILURES
         case, notes = _of_question(record, question, options)
@@ -117,6 +114,19 @@ def _yaml(value: object) -> bytes:
 
 
 # -- from a record -----------------------------------------------------------------------------------------------------
+
+
+def _asked(options: argparse.Namespace) -> tuple[Loaded, QuestionRecord]:
+    """Return the record and the question that the arguments name; one argument alone is the id of a question of the last run."""
+    record, wanted = options.record, options.id
+    if record is None or (wanted is None and (str(record) in ("last", "newest") or record.is_file())):
+        got = "no NODE_ID" if record is None else f"RECORD {record} without a NODE_ID"
+        raise UsageError(
+            f"case: got {got}, expected RECORD and NODE_ID, NODE_ID of the last run, or --from LOG; memfail show prints the ids "
+            "of failures"
+        )
+    found = load(Path("last") if wanted is None else record, options.cache_dir)
+    return found, _question(found, wanted or record.as_posix())
 
 
 def _question(record: Loaded, wanted: str) -> QuestionRecord:

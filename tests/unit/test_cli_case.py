@@ -128,6 +128,29 @@ def test_an_id_of_no_or_several_questions_names_the_record(tmp_path, capsys, wan
     assert err.count("\n") == 1
 
 
+def test_an_id_alone_is_one_of_the_last_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / ".pytest_cache/d/memfail/runs"
+    few = ("--memfail-system=no-memory", "--memfail-tasks=long_hop", "--memfail-limit=2")
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *few], capture_output=True, check=False
+    )  # with pytest's cache
+    (record,) = kept.glob("*/record.jsonl")
+    asked = load_record(record).questions[0]
+    assert main(["case", asked.question, "--no-run"]) == 0
+    assert (tmp_path / f"{asked.question}.memfail.yaml").is_file()
+    capsys.readouterr()
+    for words, got in (
+        ([], "no NODE_ID"),
+        (["last"], "RECORD last without a NODE_ID"),
+        ([str(record)], f"RECORD {record} without a NODE_ID"),
+    ):
+        assert main(["case", *words]) == 4
+        assert f"case: got {got}, expected RECORD and NODE_ID, NODE_ID of the last run, or" in capsys.readouterr().err
+    assert main(["case", "nothing"]) == 4
+    assert "no question 'nothing' in " in capsys.readouterr().err
+
+
 def test_a_case_of_rows_that_are_not_at_hand_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     task = {"data_hash": "0" * 64, "licence": "CC0", "questions": 1, "suite": "memfail"}
