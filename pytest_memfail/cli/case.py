@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_memfail.results import Loaded
 
 ENDING: Final = ".memfail.yaml"
+KEEP_ALL: Final = "--conversations 0"
 CONVERSATIONS: Final = 100
 """The number of conversations that a case of a record stores unless the user gives another."""
 
@@ -93,10 +94,11 @@ def run(options: argparse.Namespace) -> int:
     for note in notes:
         print(f"note: {note}")
     words = [f"--memfail-system={system or 'NAME'}", *_options_of_run(record)]
+    is_thinned = any(KEEP_ALL in note for note in notes)
     fails = True
     if system and options.runs:
         print(f"running it once against {system} ...", file=sys.stderr)
-        fails, said = _run_once(output, system, words, expected)
+        fails, said = _run_once(output, system, words, expected, is_thinned=is_thinned)
         print(said)
     print(f"run it: {shlex.join(['pytest', str(output), *words])}")
     return 0 if fails else 1
@@ -267,7 +269,7 @@ def _kept(
     others = [at for at in range(len(stored)) if at not in kept]
     more = max(0, limit - len(kept))
     kept |= {others[(2 * n + 1) * len(others) // (2 * more)] for n in range(more)}
-    note = f"{len(kept)} of the store's {len(stored)} conversations, in their order; --conversations 0 keeps all"
+    note = f"{len(kept)} of the store's {len(stored)} conversations, in their order; {KEEP_ALL} keeps all"
     return [stored[at] for at in sorted(kept)], [note]
 
 
@@ -294,8 +296,13 @@ def _options_of_run(record: Loaded | None) -> list[str]:
     return [word for word in words if word.partition("=")[0].removeprefix("--memfail-") not in OF_THE_ROWS]
 
 
-def _run_once(case: Path, system: str, words: Sequence[str], expected: Sequence[str]) -> tuple[bool, str]:
-    """Return whether a case fails as expected, or cannot be run here, and a line that says so."""
+def _run_once(
+    case: Path, system: str, words: Sequence[str], expected: Sequence[str], *, is_thinned: bool
+) -> tuple[bool, str]:
+    """Return whether a case fails as expected, or cannot be run here, and a line that says so.
+
+    Of a case that has only a part of its store, the line says how to keep all.
+    """
     from pytest_memfail.results import load_record
 
     with tempfile.TemporaryDirectory() as folder:
@@ -319,7 +326,8 @@ def _run_once(case: Path, system: str, words: Sequence[str], expected: Sequence[
     if ran.failed:
         said = f"note: it fails against {system} in another way: {ran.verdict}, where the question was {expected[0]}"
         return True, said
-    return False, (
-        f"warning: it does not fail against {system} ({ran.verdict}); keep more of the store (--conversations 0), or correct "
-        "what it expects (fact, details)"
+    more = f"keep more of the store ({KEEP_ALL}), or " if is_thinned else ""
+    return (
+        False,
+        f"warning: it does not fail against {system} ({ran.verdict}); {more}correct what it expects (fact, details)",
     )

@@ -106,7 +106,7 @@ def test_cases_of_a_memory_that_forgets_its_newest_fail(tmp_path, monkeypatch, c
         dates = [one["date"] for one in case["conversations"]]
         assert dates == sorted(dates)
     assert not (tmp_path / "x.json").exists()
-    assert main(["case", "run.jsonl", lost[0].id, "-o", "a.memfail.yaml", "--system=bm25"]) == 1
+    assert main(["case", "run.jsonl", lost[0].id, "-o", "a.memfail.yaml", "--system=bm25", "--conversations=40"]) == 1
     said = capsys.readouterr().out
     assert "warning: it does not fail against bm25 (no_answer); keep more of the store" in said
     assert main(["case", "run.jsonl", lost[0].id, "-o", "b.memfail.yaml", "--system=nobody"]) == 0
@@ -149,6 +149,14 @@ def test_an_id_alone_is_one_of_the_last_run(tmp_path, monkeypatch, capsys):
         assert f"case: got {got}, expected RECORD and NODE_ID, NODE_ID of the last run, or" in capsys.readouterr().err
     assert main(["case", "nothing"]) == 4
     assert "no question 'nothing' in " in capsys.readouterr().err
+
+
+def test_a_case_of_a_log_that_does_not_fail_is_told_what_it_can_do(tmp_path, monkeypatch, capsys, in_this_process):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, TURNS)))
+    assert main(["case", "--from", "log.jsonl", "--answer", "only on Thursdays", "--system=bm25"]) == 1
+    _, *_, warning, _ = capsys.readouterr().out.splitlines()
+    assert warning == "warning: it does not fail against bm25 (no_answer); correct what it expects (fact, details)"
 
 
 def test_a_case_of_rows_that_are_not_at_hand_says_so(tmp_path, monkeypatch, capsys):
