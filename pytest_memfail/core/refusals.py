@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pytest_memfail.core.doubts import Doubt
 from pytest_memfail.core.errors import one_line
+from pytest_memfail.core.model import Conversation
 
 REFUSED: Final = re.compile(r"\W*(error|exception|failed|failure)\b", re.IGNORECASE)
 NOTHING: Final = re.compile(
@@ -63,15 +64,20 @@ def looks_refused(system: object, method: str, reply: str) -> str:
 
 
 class Refusals:
-    """The writes and requests to forget of one memory system, and those whose replies look like refusals."""
+    """The writes and requests to forget of one memory system, those whose replies look like refusals, and those repeated."""
 
     def __init__(self, system: object) -> None:
         self._system = system
         self._replies: dict[str, dict[str, str | None]] = {method: {} for method in COUNTED}
+        self._failed: dict[str, str] = {}
 
     def add(self, method: str, conversation: str, refused: str | None) -> None:
         """Record the reply of a method for a conversation if it looks like a refusal; else None. A later one replaces it."""
         self._replies[method][conversation] = refused
+
+    def repeat(self, failures: Iterable[tuple[Conversation, Exception]]) -> None:
+        """Record that conversations are stored again, each after an error."""
+        self._failed |= {conversation.id: one_line(error, 120) for conversation, error in failures}
 
     @property
     def any_seen(self) -> bool:
@@ -80,12 +86,20 @@ class Refusals:
 
     @property
     def doubts(self) -> list[Doubt]:
-        """How many of each kind seem to be refused; none of a kind that was never asked for."""
+        """How many of each kind seem to be refused; none of a kind that was never asked for. And how many were repeated."""
         found = []
         for method, replies in self._replies.items():
             (what, unit), refused = COUNTED[method], [reply for reply in replies.values() if reply is not None]
             text = f"{what} were answered with {looks_refused(self._system, method, refused[0])}" if refused else ""
             found.append(Doubt(f"refused {what}", text, len(refused), len(replies), unit, MOST_REFUSED))
+        stored = len(self._failed.keys() | {name for replies in self._replies.values() for name in replies})
+        first = next(iter(self._failed.values()), "")
+        text = (
+            f"conversations were stored again after an error, the first after: {first}; the time to fill has the waits"
+            if first
+            else ""
+        )
+        found.append(Doubt("repeated", text, len(self._failed), stored, "conversation"))
         return [doubt for doubt in found if doubt.of]
 
 

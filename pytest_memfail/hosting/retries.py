@@ -64,6 +64,7 @@ class Retries:
         for i in range(retries):
             if not failures or _is_final(failures[0][1]):
                 break
+            self.refusals.repeat(failures)
             await self._pause(FIRST_WAIT * BACKOFF**i)
             failures = await self._again(batch, failures)
         if failures:

@@ -91,6 +91,12 @@ def test_one_transient_error_costs_nothing(bench, waits, kind):
     assert report.conversations == 5
     assert len(set(system.texts)) == len(system.texts) == 5  # nothing is there twice
     assert waits == [1.0]
+    (doubt,) = [doubt for doubt in report.doubts if doubt.kind == "repeated"]
+    assert doubt.line == (
+        "conversations were stored again after an error, the first after: store_conversation() raised ConnectionError: "
+        "try again; the time to fill has the waits (1 of 5 conversations)"
+    )
+    assert not doubt.is_fatal
 
 
 @pytest.mark.parametrize("kind", [Idempotent, Kept])
