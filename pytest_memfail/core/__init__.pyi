@@ -12,6 +12,7 @@ from .days import (
     Days as Days,
     Moment as Moment,
     has_moment as has_moment,
+    moment_needed as moment_needed,
     moment_said as moment_said,
 )
 from .doubts import (

@@ -6,13 +6,13 @@ import re
 from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, time, timedelta, timezone
+from datetime import date, time, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core.model import Memory
 from pytest_memfail.core.times import moment_of
-from pytest_memfail.texts import NUMBER_WORDS
+from pytest_memfail.texts import NUMBER_WORDS, word_set
 
 MORNING: Final = time(9, tzinfo=timezone.utc)
 """The time of day of what has only a day."""
@@ -37,6 +37,7 @@ _WRITTEN: Final = tuple(
     )
 )
 """A day, with its year or without."""
+_MONTH_NAME: Final = re.compile(rf"\b{_MONTH}", re.I)
 _OF_MONTH: Final = re.compile(
     rf"\b(?:in|of|since|during|until|till|mid|early|late|last|this)[ -]{_MONTH}(?! ?\d\d?\b)(?:,? {_YEAR}\b)?", re.I
 )
@@ -88,6 +89,8 @@ class Moment:
     """The day on which it was said."""
     named: tuple[tuple[Days, ...], ...] = ()
     """What was said of the time, in absolute form: an entry needs each, in any of its readings, unless it has the day."""
+    zone: tzinfo = timezone.utc
+    """The zone of the day: a timestamp in another zone may name the day before or after."""
 
 
 def moment_said(text: str, day: date) -> Moment:
@@ -99,23 +102,50 @@ def moment_said(text: str, day: date) -> Moment:
         return Moment(day)
 
 
+def moment_needed(text: str, told: str, day: date, zone: tzinfo | None = None) -> Moment | None:
+    """Return when something was, if a text gives a time that what was told of it leaves to the day on which it was told.
+
+    A day counts if its number is not told; a month or a year only if it is told as one counted from the day ("last month").
+    """
+    written, counted = _by_name(told, day.year), {days for found in moment_said(told, day).named for days in found}
+    words, months = word_set(told), {_month(match) for match in _MONTH_NAME.finditer(told)}
+    needed = tuple(
+        tuple(readings)
+        for (first, last), readings in _by_name(text, day.year).items()
+        if (first, last) not in written
+        and (
+            not counted.isdisjoint(readings)
+            or (first == last and str(first[1]) not in words and first[0] not in months)
+        )
+    )
+    return Moment(day, needed, zone or timezone.utc) if needed else None
+
+
+def _by_name(text: str, year: int) -> dict[tuple[tuple[int, int], tuple[int, int]], dict[Days, None]]:
+    """Return the times that a text writes out, by month and day; those without a year with that before and after, too."""
+    found: dict[tuple[tuple[int, int], tuple[int, int]], dict[Days, None]] = {}
+    for first, last in (days for near in (year, year - 1, year + 1) for days in _written(text, near)):
+        found.setdefault(((first.month, first.day), (last.month, last.day)), {})[Days(first, last)] = None
+    return found
+
+
 def has_moment(moment: Moment, memories: Iterable[Memory]) -> bool:
     """Return whether a memory's timestamp or text gives the day, or the memories give all that was said of the time.
 
     A weekday counts with its week, and a date without a year counts as one of the right year.
     """
     held = list(memories)
-    if any(_is_of(moment.day, memory) or _gives(Days(moment.day, moment.day), memory.text) for memory in held):
+    if any(_is_of(moment, memory) or _gives(Days(moment.day, moment.day), memory.text) for memory in held):
         return True
     return bool(moment.named) and all(
         any(_gives(days, memory.text) for days in readings for memory in held) for readings in moment.named
     )
 
 
-def _is_of(day: date, memory: Memory) -> bool:
+def _is_of(moment: Moment, memory: Memory) -> bool:
     # a zone other than the rows' moves midnight: the day as it is written counts too
     when = moment_of(memory.timestamp)
-    return when is not None and day in (when.date(), (when - (when.utcoffset() or timedelta())).date())
+    return when is not None and moment.day in (when.date(), when.astimezone(moment.zone).date())
 
 
 @lru_cache(maxsize=8192)
@@ -153,11 +183,15 @@ def _written(text: str, year: int) -> Iterator[tuple[date, date]]:
 
 def _date(match: re.Match[str], year: int, day: int) -> date | None:
     found = match.groupdict()
-    month = int(found["number"]) if found.get("number") else MONTHS.index(str(found["month"])[:3].lower()) + 1
+    month = int(found["number"]) if found.get("number") else _month(match)
     try:
         return date(int(found.get("year") or year), month, day)
     except ValueError:
         return None
+
+
+def _month(match: re.Match[str]) -> int:
+    return MONTHS.index(match["month"][:3].lower()) + 1
 
 
 def _relative(text: str, day: date) -> Iterator[tuple[Days, ...]]:

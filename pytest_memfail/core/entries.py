@@ -138,7 +138,8 @@ def in_time(fact: Fact, summary: StageResult, listing: Listing) -> StageResult:
     fault, label = wrong_times(fact, listing), WRONG_TIME
     moment, held = fact.claim.moment, [listing.memories[at] for at in summary.entries if at < len(listing.memories)]
     if fault is None and moment is not None and held and not has_moment(moment, held):
-        fault, label = f"no entry that holds it says when it was: said on {moment.day}", DATE_LOST
+        times = next((f", got the time {one_line(one.timestamp, 40)}" for one in held if one.timestamp), "")
+        fault, label = f"no entry that holds it says when it was: said on {moment.day}{times}", DATE_LOST
     if fault is None:
         return summary
     return replace(summary, outcome="failed", reason=fault, confidence=1.0, label=label, estimated=False)

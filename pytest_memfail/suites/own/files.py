@@ -61,6 +61,7 @@ from pytest_memfail.core import (
     Fact,
     Ingest,
     Message,
+    Moment,
     Part,
     Probe,
     Question,
@@ -69,6 +70,7 @@ from pytest_memfail.core import (
     Step,
     StorePlan,
     Task,
+    moment_needed,
     problem_of,
     short,
 )
@@ -557,7 +559,10 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
             source=_source(home, expected),
             conversation_id=home.id,
             claim=replace(
-                _claim(case, expected), replaced=tuple(expected.forbidden), **_earlier(conversations, home, expected)
+                _claim(case, expected),
+                replaced=tuple(expected.forbidden),
+                moment=_when(case, home, expected),
+                **_earlier(conversations, home, expected),
             ),
         )
     beside = tuple(_conversation(one, f"c-{case_id}-other-{i}") for i, one in enumerate(case.other_user, 1))
@@ -598,6 +603,15 @@ def _earlier(told: Sequence[Conversation], home: Conversation, fact: ExpectedFac
                 )
                 return {"earlier": said, "is_dated": is_later}
     return {}
+
+
+def _when(case: CustomCase, home: Conversation, fact: ExpectedFact) -> Moment | None:
+    """Return when a fact was, if it, or the answer from it alone, gives a time that only the date of its conversation tells."""
+    if home.began is None:
+        return None
+    texts = [fact.fact, *(each for wordings in fact.details for each in wordings)]
+    texts += [case.answer or ""] if len(case.expected or ()) == 1 else []
+    return moment_needed("\n".join(texts), home.text, home.began.date(), home.began.tzinfo)
 
 
 def _claim(case: CustomCase, fact: ExpectedFact | UnwantedFact) -> Claim:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta, timezone
 
 import pytest
 
-from pytest_memfail.core import Memory, has_moment, moment_said
+from pytest_memfail.core import Memory, has_moment, moment_needed, moment_said
 
 MONDAY = date(2023, 5, 8)
 
@@ -101,3 +101,44 @@ def test_days_out_of_the_calendar_break_nothing():
     assert kept("It was 9000 years ago and 9999 weeks ago.", "2023-05-08 said so")
     assert not kept("I saw it 40 days ago.", "seen on 31 February", day=date(1, 1, 1))
     assert not kept("I sold it.", "sold it on 99/99/2023, or 2023-13-45")
+
+
+@pytest.mark.parametrize(
+    ("fact", "told", "is_needed"),
+    [
+        ("The user sold it on 7 May 2023.", "I sold it yesterday.", True),
+        ("The user sold it on May 7.", "I sold it yesterday.", True),
+        ("It is due on 2023-05-22.", "It is due in two weeks.", True),
+        ("The race is on 19 May.", "The race is on Friday week.", True),
+        ("The user moved in April 2023.", "I moved last month.", True),
+        ("The user moved in 2022.", "I moved last year.", True),
+        ("The visit is on 16 May.", "The visit is next Tuesday, at 16 o'clock.", True),
+        ("The user sold it yesterday.", "I sold it yesterday.", False),
+        ("The user sold it on 7 May 2023.", "I sold it on May 7th.", False),
+        ("The user sold it on 7 May 2023.", "Verkauft habe ich es am 7. Mai.", False),
+        ("The user sold it on 7 May 2023.", "I sold it on the seventh of May.", False),
+        ("The user moved in April 2023.", "Im April zog ich um.", False),
+        ("The user moved in May 2023.", "I moved on 7 May, a week ago tomorrow.", False),
+        ("The user has sold it.", "I sold it yesterday.", False),
+    ],
+)
+def test_a_day_that_is_not_told_needs_the_day_on_which_it_was_told(fact, told, is_needed):
+    moment = moment_needed(fact, told, MONDAY)
+    assert (moment is not None) == is_needed
+    if moment is not None:
+        assert has_moment(moment, [Memory(fact)])
+        assert has_moment(moment, [Memory(told, timestamp="2023-05-08T10:00:00+00:00")])
+        for stamp in (None, "2023-05-15T10:00:00+00:00", "2026-11-29"):
+            assert not has_moment(moment, [Memory(told, timestamp=stamp)])
+
+
+def test_a_day_without_a_year_may_be_of_the_next():
+    moment = moment_needed("The user leaves on 3 March.", "I leave in twelve weeks.", date(2025, 12, 9))
+    assert has_moment(moment, [Memory("leaves on 3 March 2026")])
+    assert not has_moment(moment, [Memory("leaves on 4 March 2026")])
+
+
+def test_the_day_is_that_of_the_zone_in_which_it_was_told():
+    moment = moment_needed("Sold on 7 May.", "I sold it yesterday.", MONDAY, timezone(timedelta(hours=-5)))
+    for stamp, is_kept in (("2023-05-09T04:30:00+00:00", True), ("2023-05-09T05:30:00+00:00", False)):
+        assert has_moment(moment, [Memory("sold it", timestamp=stamp)]) is is_kept

@@ -87,6 +87,25 @@ expected: [{{fact: The user's gym day is Friday., conversation: 2, details: [Fri
     assert wrong_times(fact, right) is None
 
 
+@pytest.mark.parametrize(
+    ("expected", "date", "is_needed"),
+    [
+        ("{fact: The user adopted Pepper on 3 March 2026.}", "2026-03-04", True),
+        ("{fact: The user adopted Pepper., details: [[3 March, March 3]]}", "2026-03-04", True),
+        ("{fact: The user adopted Pepper.}", "2026-03-04", True),  # the answer rests on it alone
+        ("{fact: The user adopted Pepper.}, {fact: Pepper is a cat.}", "2026-03-04", False),
+        ("{fact: The user adopted Pepper on 3 March 2026.}", "", False),
+    ],
+)
+def test_a_fact_may_need_the_day_of_its_conversation(tmp_path, expected, date, is_needed):
+    told = f"{{{f'date: {date}, ' if date else ''}messages: [{{user: Yesterday I adopted my cat Pepper.}}]}}"
+    text = f"conversations: [{told}]\nquestion: When did I?\nanswer: on 3 March 2026\nexpected: [{expected}]\n"
+    moments = [fact.claim.moment for fact in read(tmp_path, text).evidence.values()]
+    assert [moment is not None for moment in moments] == [is_needed] * len(moments)
+    if is_needed:
+        assert moments[0].day.isoformat() == date
+
+
 def test_a_file_may_hold_several_cases(tmp_path):
     task = read(tmp_path, f"id: one\n{CASE}---\nid: two\n{CASE}")
     assert [store.id for store in task.stores] == ["one", "two"]
