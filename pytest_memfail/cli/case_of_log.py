@@ -11,11 +11,15 @@ from typing import Any, Final
 
 from pytest_memfail.core import MORNING, UsageError, counted, one_line
 from pytest_memfail.rows import Chat, Chats, Turn, read_chats
-from pytest_memfail.texts import fold, word_set
+from pytest_memfail.texts import STOP_WORDS, content, fold, terms, word_set
 
 LISTED: Final = 5
 """The number of turns that a message lists."""
 
+FEW: Final = 3
+"""A turn of fewer words, such as "Seven.", states a fact only if it says "I" or "my"."""
+YES_OR_NO: Final = STOP_WORDS | {"yes", "yeah", "yep", "nope", "nah", "ok", "okay"}
+"""Words that a turn may have in another sense than an answer of nothing else."""
 LETTERS: Final = r"0-9A-Za-z\u00c0-\u04ff"
 
 
@@ -29,7 +33,9 @@ class _Said:
     turn: Turn
 
     def states(self, text: str) -> bool:
-        """Return whether the turn has a text as whole words."""
+        """Return whether the turn has a text as whole words, other than a mere yes or no."""
+        if word_set(text) <= YES_OR_NO:
+            return False
         wanted = re.escape(" ".join(text.split()))
         # not within a longer word, in scripts that have blanks between words
         pattern = rf"(?<![{LETTERS}]){wanted}(?![{LETTERS}])"
@@ -52,13 +58,20 @@ def case_of_log(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]
         Chat([Turn("user", text)]) for text in dict.fromkeys(log.written)
     ]
     said = [(at, turn) for at, chat in enumerate(chats) for turn in chat.turns]
-    home = _stating(options, [_Said(number, at, turn) for number, (at, turn) in enumerate(said, 1)])
+    home = _stating(options, question, [_Said(number, at, turn) for number, (at, turn) in enumerate(said, 1)])
+    words = [term.word for term in terms(home.turn.text)]
+    if not options.fact and len(words) < FEW and not {"i", "im", "ive", "my"} & {*words}:
+        raise UsageError(
+            f"{options.log}: got the fact {one_line(repr(home.turn.text), 60)}, expected a sentence that says what the answer is "
+            f"about; give it with --turn {home.number} --fact TEXT"
+        )
     expected: dict[str, Any] = {"fact": options.fact or home.turn.text, "conversation": home.chat + 1}
     if home.states(options.answer):
         expected["details"] = [[options.answer.strip()]]
     conversations = [written(chat.day, ((turn.role, turn.text) for turn in chat.turns)) for chat in chats]
     case = {"conversations": conversations, "question": question, "answer": options.answer, "expected": [expected]}
-    return case, [f"question: {one_line(question, 100)}", f"evidence: turn {home}", *_notes(log, after)]
+    notes = [f"question: {one_line(question, 100)}", f"evidence: turn {home}", *_notes(log, after)]
+    return case, notes
 
 
 def written(start: date | None, messages: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -107,7 +120,7 @@ def _before_question(options: argparse.Namespace, log: Chats) -> tuple[str, list
     return text, kept, len(turns) - turns.index(place) - 1
 
 
-def _stating(options: argparse.Namespace, said: Sequence[_Said]) -> _Said:
+def _stating(options: argparse.Namespace, question: str, said: Sequence[_Said]) -> _Said:
     """Return the turn before the question that states the answer: that of `--turn`, or the only one.
 
     Raises `UsageError` with the turns to choose from.
@@ -125,13 +138,14 @@ def _stating(options: argparse.Namespace, said: Sequence[_Said]) -> _Said:
     found = [one for one in said if one.states(options.answer)]
     if options.fact and (of_fact := _closest(said, options.fact)):
         found = of_fact
-    elif not found:
+    elif not found and not word_set(options.answer) <= YES_OR_NO:
         found = [one for one in said if word_set(options.answer) <= word_set(one.turn.text)]
     found = [one for one in found if one.turn.role == "user"] or found
     alike = {fold(one.turn.text): one for one in found}  # of the same words, the last
     if len(alike) == 1:
         return next(iter(alike.values()))
-    listed = list(alike.values()) or _closest(said, f"{options.answer} {options.question or ''}") or list(said)
+    about = content(f"{options.answer} {question}")
+    listed = list(alike.values()) or [one for one in said if about & content(one.turn.text)] or list(said)
     what = f"{len(alike) or 'no'} turns before the question that state {one_line(repr(wanted), 60)}"
     more = f"; and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
     shown = "; ".join(map(str, listed[-LISTED:]))

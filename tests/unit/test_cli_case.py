@@ -254,6 +254,52 @@ def test_turns_to_choose_from_are_listed(tmp_path, monkeypatch, capsys, answer, 
     assert (code, case["expected"][0]["fact"]) == (0, TURNS[0]["content"])
 
 
+SEVEN = [
+    {"role": "user", "content": "Please book a table for my anniversary."},
+    {"role": "assistant", "content": "No problem. For how many people?"},
+    {"role": "user", "content": "Seven."},
+    {"role": "user", "content": "I cancelled the Oslo trip."},
+    {"role": "user", "content": "I'm vegan."},
+    {"role": "user", "content": "For how many people is the table?"},
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--answer=Seven"], "got the fact 'Seven.', expected a sentence"),
+        (["--answer=Seven"], "give it with --turn 3 --fact TEXT"),
+        (["--answer=No"], "got no turns before the question that state 'No', expected one; choose it with --turn N"),
+        (
+            ["--answer=No", "--question=Am I going to Oslo?"],
+            "with --turn N, such as 4 (user) 'I cancelled the Oslo trip.'",
+        ),
+    ],
+)
+def test_a_word_or_two_are_no_fact(tmp_path, monkeypatch, capsys, words, says):
+    monkeypatch.chdir(tmp_path)
+    assert case_of(tmp_path, SEVEN, *words) == (4, None)
+    err = capsys.readouterr().err
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "fact", "details"),
+    [
+        (["--answer=Seven", "--turn=3", "--fact=The table is for seven."], "The table is for seven.", [["Seven"]]),
+        (["--answer=No", "--turn=4"], "I cancelled the Oslo trip.", None),
+        (["--answer=no", "--turn=2"], "No problem. For how many people?", None),
+        (["--answer=vegan"], "I'm vegan.", [["vegan"]]),
+    ],
+)
+def test_a_short_answer_with_its_fact(tmp_path, monkeypatch, words, fact, details):
+    monkeypatch.chdir(tmp_path)
+    code, case = case_of(tmp_path, SEVEN, *words)
+    assert code == 0
+    assert (case["expected"][0]["fact"], case["expected"][0].get("details")) == (fact, details)
+
+
 def test_an_answer_in_a_script_without_blanks_is_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = "\u6211\u6bcf\u5468\u56db\u665a\u4e0a\u6253\u7403\u3002"
