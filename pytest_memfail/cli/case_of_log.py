@@ -71,6 +71,10 @@ def case_of_log(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]
     conversations = [written(chat.day, ((turn.role, turn.text) for turn in chat.turns)) for chat in chats]
     case = {"conversations": conversations, "question": question, "answer": options.answer, "expected": [expected]}
     notes = [f"question: {one_line(question, 100)}", f"evidence: turn {home}", *_notes(log, after)]
+    if not options.question and _Said(0, 0, Turn("user", question)).states(options.answer):
+        notes.append(
+            f"the question has the answer {one_line(repr(options.answer), 60)}; if it complains, give the one asked: --question TEXT"
+        )
     return case, notes
 
 

@@ -300,6 +300,23 @@ def test_a_short_answer_with_its_fact(tmp_path, monkeypatch, words, fact, detail
     assert (case["expected"][0]["fact"], case["expected"][0].get("details")) == (fact, details)
 
 
+def test_a_question_that_has_the_answer_is_noted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    turns = [
+        {"role": "user", "content": "My locker code is 9023.", "session_id": "a"},
+        {"role": "user", "content": "What is my locker code?", "session_id": "b"},
+        {"role": "assistant", "content": "It is 4417.", "session_id": "b"},
+        {"role": "user", "content": "No, it is 9023! Why did you forget it?", "session_id": "b"},
+    ]
+    note = "note: the question has the answer '9023'; if it complains, give the one asked: --question TEXT"
+    assert case_of(tmp_path, turns, "--answer=9023")[0] == 0
+    assert note in capsys.readouterr().out.splitlines()
+    (tmp_path / "x.memfail.yaml").unlink()
+    _, case = case_of(tmp_path, turns, "--answer=9023", "--question=What is my locker code?")
+    assert note not in capsys.readouterr().out
+    assert len(case["conversations"]) == 1
+
+
 def test_an_answer_in_a_script_without_blanks_is_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = "\u6211\u6bcf\u5468\u56db\u665a\u4e0a\u6253\u7403\u3002"
