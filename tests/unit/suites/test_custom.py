@@ -87,6 +87,25 @@ expected: [{{fact: The user's gym day is Friday., conversation: 2, details: [Fri
     assert wrong_times(fact, right) is None
 
 
+def test_a_state_that_was_told_before_is_not_the_earlier_one(tmp_path):
+    told = {"2026-01-01": "I live in Leeds.", "2026-03-01": "I moved to Bath.", "2026-06-01": "I moved back to Leeds."}
+    lines = [f"  - {{date: {date}, messages: [{{user: {text}}}]}}" for date, text in told.items()]
+    text = (
+        "\n".join(["conversations:", *lines])
+        + """
+question: Where do I live?
+answer: Leeds
+expected: [{fact: The user lives in Leeds., conversation: 3, details: [Leeds], forbidden: [Bath]}]
+"""
+    )
+    (fact,) = read(tmp_path, text).evidence.values()
+    assert (fact.claim.earlier, fact.claim.is_dated) == ("I moved to Bath.", True)
+    held = ["The user lives in Leeds.", "I moved to Bath.", "I moved back to Leeds."]
+    entries = [Memory(text, timestamp=date) for date, text in zip(told, held, strict=True)]
+    assert wrong_times(fact, Listing("s", tuple(entries[:2]))) is not None
+    assert wrong_times(fact, Listing("s", tuple(entries))) is None
+
+
 @pytest.mark.parametrize(
     ("expected", "date", "is_needed"),
     [
