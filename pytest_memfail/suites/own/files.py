@@ -43,7 +43,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -92,7 +92,7 @@ from pytest_memfail.suites.kinds import NEVER_SAID, UNWANTED
 from pytest_memfail.suites.own.finding import CUSTOM, SUFFIX
 from pytest_memfail.suites.own.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.suites.places import better_said, elsewhere
-from pytest_memfail.texts import content, statements
+from pytest_memfail.texts import content, sentences, statements
 
 if TYPE_CHECKING:
     import yaml
@@ -100,6 +100,14 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=BaseModel)
 SAME_STATE: Final = 0.6
 """The share of the words of a forbidden state that a sentence has which states it."""
+ROLES: Final = get_args(Role)
+_ASKED: Final = re.compile(
+    r"(?!.*\b(?:that|know|remember|note|told|since|because|given|if|but|i'm|i\u2019m|i am|i've|i\u2019ve)\b)"
+    r"(?:(?:and|so|hi|hey|ok|okay)\b,? )*(?:am|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|"
+    r"who|whom|whose|what|when|where|which|why|how)\b.*\?$",
+    re.I,
+)
+"""A sentence that only asks: nothing in it tells something besides."""
 DAY_CHARACTERS: Final = len("2026-03-01")
 PLAIN: Final = (str, int, float, date)
 """Texts, and what YAML makes of those that lack quotes: they are read as texts, and refused."""
@@ -643,10 +651,28 @@ def _before(case: CustomCase, fact: UnwantedFact) -> list[int]:
 
 
 def _source(home: Conversation, expected: ExpectedFact) -> str:
-    """Return what the user said in a conversation; all of it if a detail is only in what others said."""
+    """Return what the user said in a conversation; all of it if a detail is only in what others said.
+
+    Where the user only asked for the fact, it is what states it: all but the user's questions.
+    """
     said = "\n".join(message.content for message in home.messages if message.role == "user")
-    others = any(elsewhere(wordings, said, [("all", home.text)]) for wordings in expected.details)
-    return home.text if others or not said else said
+    told = [
+        (message.role, "\n".join(text for text in sentences(message.content) if not _ASKED.match(text)))
+        if message.role == "user"
+        else (message.role, message.content)
+        for message in home.messages
+    ]
+    stated, by_all = ("\n".join(text for role, text in told if text and role in roles) for roles in (("user",), ROLES))
+    if len(stated) < len(said) and _lacks(stated, home, expected) and not _lacks(by_all, home, expected):
+        return by_all
+    return home.text if not said or (expected.details and _lacks(said, home, expected)) else said
+
+
+def _lacks(text: str, home: Conversation, fact: ExpectedFact) -> bool:
+    """Return whether a text lacks a detail of a fact that its conversation has; of a fact without details, most of its words."""
+    if not fact.details:
+        return better_said(content(fact.fact), content(text), ()) is not None
+    return any(elsewhere(wordings, text, [("all", home.text)]) for wordings in fact.details)
 
 
 def _in_haystack(

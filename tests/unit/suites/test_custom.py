@@ -648,6 +648,33 @@ def test_what_only_the_assistant_said_is_part_of_the_source(tmp_path):
     assert fact.source == "We moved to Lisbon.\nNoted!"
 
 
+OPEN = "Yes, the pool is open on Sunday."
+
+
+@pytest.mark.parametrize(
+    ("user", "assistant", "detail", "source"),
+    [
+        ("Is the pool open on Sunday?", OPEN, "open", OPEN),
+        ("Is the pool open on Sunday?", OPEN, "", OPEN),
+        ("I swim. Is the pool open on Sunday?", OPEN, "open", f"I swim.\n{OPEN}"),
+        ("The pool is open on Sunday, isn't it?", OPEN, "open", "The pool is open on Sunday, isn't it?"),
+        ("Did you know that the pool is open on Sunday?", OPEN, "", "Did you know that the pool is open on Sunday?"),
+        ("Is the pool open on Sunday?", "Yes.", "open", "Is the pool open on Sunday?"),
+        ("When? The pool is open on Sunday.", "All day.", "open", "When? The pool is open on Sunday."),
+    ],
+)
+def test_a_question_of_the_user_states_nothing(tmp_path, user, assistant, detail, source):
+    expected = f"{{fact: The pool is open on Sunday., details: [{detail}]}}"
+    text = f"""\
+conversations: [{{messages: [{{user: "{user}"}}, {{assistant: "{assistant}"}}]}}]
+question: Is the pool open on Sunday?
+answer: "yes"
+expected: [{expected}]
+"""
+    (fact,) = read(tmp_path, text).evidence.values()
+    assert fact.source == source
+
+
 def test_a_changed_haystack_is_other_data(tmp_path):
     folder_of(tmp_path, a_yaml=HAY)
     before = in_haystack(tmp_path, f"{CASE}haystack: chats\n").data_hash
