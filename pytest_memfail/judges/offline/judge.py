@@ -414,9 +414,10 @@ def _verbatim(match: Match) -> tuple[int, ...] | None:
 
 
 def _contradicts(words: str, candidate: Candidate) -> bool:
-    """Return whether a statement of the owner differs from a source sentence in only a few words."""
+    """Return whether a statement of the owner differs from a source sentence in only a few words; a question states nothing."""
     other = candidate.statement.words
-    return words not in other and candidate.owner >= 0.75 and is_near_copy(words.split(), other.split(), CONTRADICTS)
+    is_other = words not in other and candidate.owner >= 0.75 and not candidate.statement.text.endswith("?")
+    return is_other and is_near_copy(words.split(), other.split(), CONTRADICTS)
 
 
 def _is_contradicted(match: Match) -> bool:

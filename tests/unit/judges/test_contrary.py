@@ -18,6 +18,7 @@ TURNED = [
     ("The user bought an electric bike.", "I plan to buy an electric bike."),
     ("The user moved to Leeds.", "User might move to Leeds."),
     ("The user plans to buy a bike.", "The user bought a bike."),
+    ("Dana eats shellfish.", "Does Dana eat shellfish?"),
 ]
 KEPT = [
     ("Dana eats shellfish.", "Dana eats shellfish."),
@@ -134,3 +135,11 @@ def test_a_memory_of_the_present_need_not_say_now(memory):
     result = OfflineJudge().summary(MOVED, listing("The choir meets on Tuesday.", memory))
     assert (result.outcome, result.entries) == ("passed", (1,))
     assert OfflineJudge().summary(MOVED, listing("The choir meets on Thursday.", memory)).confidence < 0.99
+
+
+def test_a_question_contradicts_nothing():
+    fact = said("The pool is open on Sunday.")
+    store = listing("user: Is the pool open on Sunday?", "assistant: The pool is open on Sunday.")
+    result = OfflineJudge().summary(fact, store)
+    assert (result.outcome, result.entries) == ("passed", (1,))
+    assert OfflineJudge().summary(fact, listing("user: Is the pool open on Sunday?")).outcome == "failed"

@@ -133,7 +133,7 @@ def compute(match: Match) -> dict[str, float]:
 
 
 def is_turned(match: Match) -> bool:
-    """Return whether statements say the claim again with a negation added or lost, and none says it as it is.
+    """Return whether statements say the claim again with a negation added or lost, or only ask it, and none says it as it is.
 
     They have the same words with content, nearly in the same order, and the same words of every class but past and present.
     """
@@ -145,10 +145,11 @@ def is_turned(match: Match) -> bool:
         for candidate in match.together
         for statement, keys in wanted
         # first, because it costs least and few have the same
-        if keys == _content(candidate.statement, reading) and not candidate.statement.text.endswith("?")
+        if keys == _content(candidate.statement, reading)
+        and not (len(keys) == 1 and candidate.statement.text.endswith("?"))  # "Flying? She never does."
     ]
     alike = [(one, other) for one, other in same if one.classes == other.classes]
-    is_clear = all(one.turns != other.turns for one, other in alike)
+    is_clear = all(one.turns != other.turns or one.is_asked for one, other in alike)
     return is_clear and any(is_near_copy(one.words, other.words, NEARLY) for one, other in alike)
 
 
@@ -173,6 +174,7 @@ class _Said:
             elif token.lower not in LIGHT and token.key.lstrip("@") not in reading.names:
                 self.words.append(token.key or token.lower)
         self.turns = (negations + formerly > 0, meant > 0)
+        self.is_asked = statement.text.endswith("?")
         classes = counts([statement])
         classes["negation"] -= negations
         classes["hedge"] -= sum(token.lower == "might" for token in statement.tokens)
