@@ -10,7 +10,7 @@ from typing import Final
 from pytest_memfail.clues.cases import Case, Evidence
 from pytest_memfail.clues.exact import heads
 from pytest_memfail.clues.tests import FEWEST, FITS, LOST, Test
-from pytest_memfail.core import DATE_LOST, SUMMARY_ERROR, WRONG_TIME, moment_of
+from pytest_memfail.core import DATE_LOST, SUMMARY_ERROR, WRONG_TIME, Told, moment_of, one_line
 
 DAY: Final = timedelta(days=1)
 
@@ -19,13 +19,8 @@ def time_tests(evidence: Evidence) -> Iterator[Test]:
     """Test whether the entries of most conversations have another time than was told, or none."""
     timed = [session.told for session in evidence.sessions if session.told.entries and moment_of(session.told.time)]
     cases = [case for stage in evidence.stages.values() for case in stage if case.is_lost]
-    bare = sum(not told.times for told in timed)
-    without = (
-        "no entry has a time"
-        if bare == len(timed)
-        else f"{bare} of {len(timed)} conversations are stored without a time"
-    )
-    undated = [case for case in cases if case.fact.label == DATE_LOST and case.told is not None and not case.told.times]
+    without, bare = _untimed(timed)
+    undated = [case for case in cases if case.fact.label == DATE_LOST and case.told and not _moments(case.told)]
     yield from _test(without, bare, len(timed), undated)
     pairs: list[tuple[datetime, datetime]] = []
     for session in timed:
@@ -38,6 +33,20 @@ def time_tests(evidence: Evidence) -> Iterator[Test]:
     yield from _test(
         text, len(wrong), len(pairs), [case for case in cases if case.fact.label in (WRONG_TIME, DATE_LOST)]
     )
+
+
+def _moments(told: Told) -> list[datetime]:
+    return sorted(filter(None, map(moment_of, told.times)))
+
+
+def _untimed(timed: Sequence[Told]) -> tuple[str, int]:
+    """Return what is said of conversations without a time that can be read, and how many there are."""
+    bare = [told for told in timed if not _moments(told)]
+    unread = [told.times[0] for told in bare if told.times]
+    read = f" that can be read, but one like {one_line(unread[0], 60)!r}" if 2 * len(unread) > len(bare) else ""
+    if len(bare) == len(timed):
+        return f"no entry has a time{read}", len(bare)
+    return f"{len(bare)} of {len(timed)} conversations are stored without a time{read}", len(bare)
 
 
 def _test(text: str, seen: int, of: int, cases: Sequence[Case]) -> Iterator[Test]:

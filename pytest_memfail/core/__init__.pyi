@@ -16,6 +16,7 @@ from .days import (
     moment_said as moment_said,
 )
 from .doubts import (
+    TIMES_UNREAD as TIMES_UNREAD,
     Doubt as Doubt,
     added_up as added_up,
     lagging as lagging,
@@ -171,6 +172,7 @@ from .times import (
     RowTimes as RowTimes,
     dated_texts as dated_texts,
     moment_of as moment_of,
+    unread_times as unread_times,
 )
 from .told import (
     KINDS as KINDS,

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pytest_memfail.core.errors import counted
+from pytest_memfail.core.errors import counted, one_line
 from pytest_memfail.core.model import Listing
+from pytest_memfail.core.times import unread_times
 
 MOST_EMPTY: Final = 0.9
 """Share of the stores that may list nothing in a trustworthy run: a memory may find nothing worth keeping in one."""
@@ -22,6 +23,10 @@ ABBREVIATED: Final = (
 )
 MOST_ABBREVIATED: Final = 0.1
 """Share of the entries shown that may be longer than listed in a trustworthy run."""
+TIMES_UNREAD: Final = (
+    "timestamps like {!r} cannot be read and count as no time: give ISO 8601, such as 2024-05-18T14:00:00Z, or seconds "
+    "since 1970"
+)
 
 LAGS: Final = "lag"
 """The kind of a search that finds only later what is listed."""
@@ -84,8 +89,8 @@ def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
 
 def listing_doubts(
     system: object, listings: Sequence[Listing], stored: int, are_parts: Mapping[bool, int]
-) -> tuple[Doubt, Doubt]:
-    """Return the doubts about the listings of a store: that all are empty, and that they abbreviate.
+) -> tuple[Doubt, ...]:
+    """Return the doubts about the listings of a store: that all are empty, that they abbreviate, that times cannot be read.
 
     `stored` is the number of conversations that it should keep, and `are_parts` counts the entries shown by whether only a
     part of them was listed.
@@ -94,9 +99,13 @@ def listing_doubts(
     is_empty = counts and not any(listing.memories for listing in listings)
     text = f"{EMPTY}: {getattr(system, 'empty_listing', ADVICE)}" if is_empty else ""
     parts, shown = are_parts.get(True, 0), sum(are_parts.values())
+    times = {memory.timestamp for listing in listings for memory in listing.memories if memory.timestamp}
+    unread = sorted(unread_times(times))
+    unreadable = TIMES_UNREAD.format(one_line(unread[0], 60)) if unread else ""
     return (
         Doubt("empty", text, int(is_empty), int(counts), limit=MOST_EMPTY, least=2),
         Doubt("abbreviated", ABBREVIATED if parts else "", parts, shown, "entry", MOST_ABBREVIATED),
+        Doubt("times", unreadable, len(unread), len(times), "timestamp"),
     )
 
 

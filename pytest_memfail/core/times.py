@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
@@ -25,6 +26,18 @@ MILLISECONDS: Final = 1e11
 """Larger numbers are milliseconds since the epoch, not seconds."""
 _COMPACT: Final = re.compile(r"(19|20)\d{6}(\d{4}|\d{6})?")
 """ISO 8601 without hyphens; Python before 3.11 does not read it, and with a time it looks like milliseconds."""
+_YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
+_DAYS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<!\d){_YEAR}[-/.](?P<month>\d\d?)[-/.](?P<day>\d\d?)(?!\d)",
+        rf"\b(?P<day>\d\d?)(?:st|nd|rd|th)? (?:of )?(?P<month>[a-z]{{3,9}})\.?,? {_YEAR}\b",
+        rf"\b(?P<month>[a-z]{{3,9}})\.? (?P<day>\d\d?)(?:st|nd|rd|th)?,? {_YEAR}\b",
+    )
+)
+"""A day whose month is plain: 05/06/2024 may be of May or of June."""
+NO_TIMES: Final = frozenset({"", "none", "null", "nan", "nat"})
+"""Timestamps that say, in small letters, that there is none."""
 
 
 def read_time(timestamp: str) -> datetime | None:
@@ -56,20 +69,35 @@ def moment_of(text: str | None) -> datetime | None:
     """Return the moment that a timestamp names, for comparing days; None if it cannot be read.
 
     Also reads what `read_time` leaves to a reader: a year or a month, which is its beginning, any number of seconds since
-    1970, and the dates of mails.
+    1970, the dates of mails, and a day beside anything else, such as `2024/05/18 (Sat) 14:00` and `18 May 2024`.
     """
     text = (text or "").strip()
     if re.fullmatch(r"(19|20)\d\d(-\d\d)?", text):
         text = f"{text}-01-01"[:10]
     if (when := read_time(text)) is not None:
         return when
-    try:
+    with suppress(ValueError, TypeError, OverflowError, OSError, IndexError):
         if re.fullmatch(r"-?\d+(\.\d+)?", text):
             return datetime.fromtimestamp(float(text), timezone.utc)
-        when = parsedate_to_datetime(text)
-    except (ValueError, TypeError, OverflowError, OSError, IndexError):
-        return None
-    return _in_zone(when)
+        return _in_zone(parsedate_to_datetime(text))
+    with suppress(ValueError, TypeError):
+        found = {_day(match) for pattern in _DAYS for match in pattern.finditer(text)}
+        return found.pop() if len(found) == 1 else None
+    return None
+
+
+def _day(match: re.Match[str]) -> datetime:
+    year, month, day = match["year"], match["month"], match["day"]
+    if month.isdecimal():
+        return datetime(int(year), int(month), int(day), tzinfo=timezone.utc)
+    return _in_zone(parsedate_to_datetime(f"{day} {month} {year} 00:00 +0000"))
+
+
+def unread_times(timestamps: Iterable[str | None]) -> list[str]:
+    """Return the different timestamps that name no moment."""
+    return [
+        one for one in dict.fromkeys(timestamps) if one and one.strip().lower() not in NO_TIMES and not moment_of(one)
+    ]
 
 
 def without_later(shown: Sequence[Memory], last: datetime | None) -> list[Memory]:

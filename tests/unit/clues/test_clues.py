@@ -201,6 +201,13 @@ def test_entries_without_a_time_where_answers_need_one(timed, said):
     assert find_clues(*wrongly_timed(made, label="")) == ()
 
 
+def test_times_that_cannot_be_read_are_none():
+    questions, (store,) = wrongly_timed(Made(), label=DATE_LOST)
+    told = tuple(replace(one, times=("03/01/2025",)) for one in store.told)
+    (clue,) = find_clues(questions, [replace(store, told=told)])
+    assert clue.text.startswith("no entry has a time that can be read, but one like '03/01/2025'; 60 facts")
+
+
 @pytest.mark.parametrize("fails", [0, 4])
 def test_wrong_times_that_lose_hardly_a_fact_are_no_clue(fails):
     made = Made(when=lambda told: START + timedelta(days=500))

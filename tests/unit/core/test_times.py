@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_memfail.core import Memory, dated_texts
-from pytest_memfail.core.times import read_time, without_later
+from pytest_memfail.core.times import moment_of, read_time, unread_times, without_later
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
 
@@ -38,10 +38,33 @@ def test_a_timestamp_is_read(timestamp, when):
     assert read_time(timestamp) == when
 
 
+@pytest.mark.parametrize(
+    "timestamp",
+    [
+        "2025/03/01 (Sat) 12:00",
+        "2025-03-01 12:00 UTC",
+        "1 March 2025",
+        "1st of Mar. 2025",
+        "12:00 pm on 1 March, 2025",
+        "Saturday, March 1, 2025 at 12:00 PM",
+        "Sat, 01 Mar 2025 12:00:00 GMT",
+        "1 March 2025, 12:00",
+    ],
+)
+def test_the_day_of_a_timestamp_is_read_beside_anything_else(timestamp):
+    assert f"{moment_of(timestamp):%Y-%m-%d}" == "2025-03-01"
+
+
+def test_timestamps_that_cannot_be_read():
+    wrong = ["03/01/2025 02:00 PM", "13.01.2025", "2025-02-30", "2025-03-01 to 2025-03-04", "1 tea 2025", "last spring"]
+    assert unread_times([*wrong, wrong[0], None, "", "None", "NaT", "2025", "1.5", "2025-03-01"]) == wrong
+
+
 @given(st.text(max_size=30) | st.integers().map(str) | st.floats().map(str))
 def test_any_timestamp_is_read_or_none(timestamp):
     when = read_time(timestamp)
     assert when is None or when.tzinfo is not None
+    assert (moment := moment_of(timestamp)) is None or moment.tzinfo is not None
     (text,) = dated_texts([Memory("tea", timestamp=timestamp)])
     assert text.endswith("tea")
     assert "\n" not in text

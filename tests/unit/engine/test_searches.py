@@ -395,3 +395,19 @@ def test_a_lag_is_counted_from_the_end_of_the_fill(bench):
     (doubt,) = bench.finish(run).doubts
     said_seconds = float(doubt.text.split("at least ")[1].split(" s")[0])
     assert said_seconds < 5
+
+
+def test_listed_times_that_cannot_be_read_are_counted(bench):
+    class Timed(Store):
+        def get_all_memories(self):
+            times = [None, "2024-05-18", "05/18/2024 02:00 PM", "05/19/2024 02:00 PM"]
+            return [{"text": text, "timestamp": when} for text, when in zip(self.texts, times, strict=True)]
+
+    run = bench.begin(Timed, plan(4))
+    bench.all(run)
+    (doubt,) = bench.finish(run).doubts
+    assert not doubt.is_fatal
+    assert doubt.line == (
+        "timestamps like '05/18/2024 02:00 PM' cannot be read and count as no time: give ISO 8601, such as 2024-05-18T14:00:00Z, "
+        "or seconds since 1970 (2 of 3 timestamps)"
+    )

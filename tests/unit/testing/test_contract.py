@@ -277,6 +277,15 @@ class StampsNow(Sound):
             note["timestamp"] = datetime.now(timezone.utc)
 
 
+class StampsNumbers(Sound):
+    def get_all_memories(self):
+        times = (note["timestamp"] and datetime.fromisoformat(note["timestamp"]) for note in self.notes)
+        return [
+            {**note, "timestamp": when and f"{when:%m/%d/%Y %I:%M %p}"}
+            for note, when in zip(self.notes, times, strict=True)
+        ]
+
+
 class Ascii(Sound):
     def store_conversation(self, conversation):
         super().store_conversation(conversation)
@@ -404,6 +413,11 @@ class RestoresNothing(Sound):
         ("turns", NeedsMessages, "raised IndexError"),
         ("timestamps", NeedsTime, "raised AttributeError"),
         ("timestamps", StampsNow, "expected the message's, to the day"),
+        (
+            "timestamps",
+            StampsNumbers,
+            "timestamps like '03/04/2019 05:30 PM' cannot be read and count as no time: give ISO",
+        ),
         ("unicode", Ascii, "東京"),
         ("long-texts", Limited, "maximum context length"),
         ("long-texts", DropsLong, "of a message of 100000 characters nothing is in the 1 entry listed"),
@@ -585,9 +599,10 @@ def timed(form):
         lambda when: when.astimezone(timezone.utc).isoformat(),
         lambda when: f"{when:%d %B %Y}",
         lambda when: f"{when:%A, %B %d, %Y at %I:%M %p}",
-        lambda when: f"{when:%m/%d/%y}",
+        lambda when: f"{when:%Y/%m/%d (%a) %H:%M}",
         lambda when: None,
         lambda when: "",
+        lambda when: "None",
     ],
 )
 def test_a_time_may_have_any_form_that_names_the_day(form):
