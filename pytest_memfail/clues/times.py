@@ -24,9 +24,9 @@ def time_tests(evidence: Evidence) -> Iterator[Test]:
     yield from _test(without, bare, len(timed), undated)
     pairs: list[tuple[datetime, datetime]] = []
     for session in timed:
-        told, times = moment_of(session.time), [moment_of(text) for text in session.times]
-        if told is not None and len(times) == 1 and times[0] is not None:
-            pairs.append((told, times[0]))
+        told, kept = moment_of(session.time), _moments(session)
+        if told is not None and kept and kept[-1] - kept[0] < DAY:
+            pairs.append((told, kept[0]))
     wrong = [(told, kept) for told, kept in pairs if told.date() not in (kept.date(), _in_zone_of(told, kept).date())]
     how = _how(wrong) if len(wrong) >= FEWEST else ""
     text = how and f"{len(wrong)} of {len(pairs)} conversations are stored with {how}"

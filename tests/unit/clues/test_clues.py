@@ -201,6 +201,25 @@ def test_entries_without_a_time_where_answers_need_one(timed, said):
     assert find_clues(*wrongly_timed(made, label="")) == ()
 
 
+@pytest.mark.parametrize("hours", [0.0, 30.0])
+def test_each_entry_of_a_conversation_may_have_a_time_of_its_own(hours):
+    questions, (store,) = wrongly_timed(Made())
+    now = datetime(2026, 5, 21, 12, tzinfo=timezone.utc)
+
+    def found(began):
+        told = [
+            replace(
+                one, times=tuple((began(n) + timedelta(seconds=n + i, hours=i * hours)).isoformat() for i in (1, 0))
+            )
+            for n, one in enumerate(store.told)
+        ]
+        return [clue.text for clue in find_clues(questions, [replace(store, told=tuple(told))])]
+
+    said = "60 of 60 conversations are stored with the time of storing, 2026-05-21, not the time told; 60 facts with "
+    assert found(lambda n: now) == ([] if hours else [f"{said}summary errors turn on times"])
+    assert found(lambda n: START + timedelta(days=7 * n)) == []
+
+
 def test_times_that_cannot_be_read_are_none():
     questions, (store,) = wrongly_timed(Made(), label=DATE_LOST)
     told = tuple(replace(one, times=("03/01/2025",)) for one in store.told)
