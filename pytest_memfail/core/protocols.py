@@ -71,7 +71,7 @@ class MemorySystem(Protocol):
     def store_conversation(self, conversation: Conversation) -> Any:
         """Store one conversation. Raise an exception if it fails.
 
-        The return value is ignored, but counted and reported if it looks like a refusal (`{"success": False}`).
+        The return value is ignored, but counted and reported if it looks like a refusal (`False`, `{"success": False}`).
         """
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> Any:

@@ -10,7 +10,22 @@ from pytest_memfail.core.doubts import Doubt
 from pytest_memfail.core.errors import one_line
 from pytest_memfail.core.model import Conversation
 
-REFUSED: Final = re.compile(r"\W*(error|exception|failed|failure)\b", re.IGNORECASE)
+REFUSED: Final = re.compile(
+    r"\s*<(!doctype html|html)\b|\W*(error|exception|failed|failure|"
+    r"(\d{3} )?(internal (server )?error|bad gateway|service unavailable|gateway time-?out|too many requests))\b",
+    re.IGNORECASE,
+)
+"""The beginning of a text of an error; no memory answers a call with a page."""
+FAULTY: Final = re.compile(
+    r"\b(error|exception|failed|failure|timed? ?out|unavailable|offline|overloaded|(rate|quota) limit|"
+    r"(limit|quota) (exceeded|reached)|try(ing)? again)\b",
+    re.IGNORECASE,
+)
+"""Words of an error in a message that has nothing beside it."""
+UNHURT: Final = re.compile(r"\b(no|not|without|zero|0) (\w+ )?(error|exception|failed|failure)\b", re.IGNORECASE)
+MESSAGES: Final = ("message", "detail")
+LONGEST_MESSAGE: Final = 120
+"""A longer message may quote what was to be stored."""
 NOTHING: Final = re.compile(
     r"\b(no|not|nothing)\b.{0,40}\b(found|match\w*)\b|\bno (\w+ )?(results?|hits?|memories|entries)\b|\bfind any\b",
     re.IGNORECASE,
@@ -22,7 +37,7 @@ SUCCESSES: Final = ("success", "ok", "written", "stored", "saved")
 """Fields that are false where something failed."""
 BAD: Final = frozenset({"error", "failed", "failure"})
 """Values of a field `status`."""
-INNER: Final = ("result", "results", "data", "message", "detail")
+INNER: Final = ("result", "results", "data", *MESSAGES)
 """Fields whose value may be the reply itself."""
 DEPTH: Final = 4
 MOST_ITEMS: Final = 100
@@ -41,7 +56,7 @@ def refusal(reply: object) -> str | None:
     ("'Error storing memory: database is locked'", None)
     """
     try:
-        found = _refusal(reply, DEPTH)
+        found = reply if reply is False or _says_only_an_error(reply) else _refusal(reply, DEPTH)
         return None if found is None else one_line(repr(found), 120)
     except Exception:  # a value of the system's own may raise when it is looked at
         return None
@@ -59,7 +74,9 @@ def failed_search(reply: object) -> str | None:
 
 def looks_refused(system: object, method: str, reply: str) -> str:
     """Return what a message says of a reply of a method that looks like a refusal, and what to do about it."""
-    advice: str = getattr(system, "refusal_advice", "raise an exception in {method}()")
+    advice: str = getattr(
+        system, "refusal_advice", "raise an exception in {method}(), or return None if nothing failed"
+    )
     return f"what looks like a refusal ({reply}): {advice.format(method=method, call=CALLS[method])}"
 
 
@@ -72,8 +89,11 @@ class Refusals:
         self._failed: dict[str, str] = {}
 
     def add(self, method: str, conversation: str, refused: str | None) -> None:
-        """Record the reply of a method for a conversation if it looks like a refusal; else None. A later one replaces it."""
-        self._replies[method][conversation] = refused
+        """Record the reply of a method for a conversation if it looks like a refusal; else None. A later one replaces it.
+
+        A `forget` that answers `False` may have found nothing to forget.
+        """
+        self._replies[method][conversation] = None if (method, refused) == ("forget", "False") else refused
 
     def repeat(self, failures: Iterable[tuple[Conversation, Exception]]) -> None:
         """Record that conversations are stored again, each after an error."""
@@ -103,9 +123,19 @@ class Refusals:
         return [doubt for doubt in found if doubt.of]
 
 
+def _says_only_an_error(reply: Any) -> bool:
+    """Return whether a mapping has a short message with a word of an error, and nothing but empty values beside it."""
+    if not isinstance(reply, dict) or any(value for name, value in reply.items() if name not in MESSAGES):
+        return False
+    said = [text for name in MESSAGES if isinstance(text := reply.get(name), str) and len(text) <= LONGEST_MESSAGE]
+    return any(FAULTY.search(text) and not UNHURT.search(text) for text in said)
+
+
 def _refusal(reply: Any, depth: int) -> object | None:
     if isinstance(reply, str):
         return reply if REFUSED.match(reply) else None
+    if isinstance(reply, BaseException):
+        return reply
     if hasattr(type(reply), "__dataclass_fields__") or hasattr(type(reply), "model_fields"):
         reply = getattr(reply, "__dict__", None)
     inner: Iterable[Any] = ()
@@ -120,5 +150,7 @@ def _refusal(reply: Any, depth: int) -> object | None:
         if isinstance(content := reply.get("content"), list):  # of a tool of MCP; a text is that of the memory
             inner = [*inner, *(part.get("text") for part in content if isinstance(part, dict))]
     elif isinstance(reply, (list, tuple)):
+        if len(reply) == 2 and reply[0] is False and isinstance(reply[1], str):
+            return reply
         inner = reply[:MOST_ITEMS]
     return next((found for part in inner if depth and (found := _refusal(part, depth - 1)) is not None), None)

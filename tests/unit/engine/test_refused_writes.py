@@ -35,12 +35,13 @@ def doubts(make_bench, system, shelf=None):
     return [doubt for doubt in wait(run.finish()).doubts if doubt.kind.startswith("refused")]
 
 
-@pytest.mark.parametrize("reply", [{"success": False}, "Error: database is locked"])
+@pytest.mark.parametrize("reply", [{"success": False}, "Error: database is locked", False, (False, "locked")])
 def test_refusals_are_counted_and_the_reply_is_quoted(make_bench, reply):
     [doubt] = doubts(make_bench, type("Sync", (Refusing,), {"reply": reply}))
     assert (doubt.kind, doubt.affected, doubt.of, doubt.unit, doubt.is_fatal) == ("refused writes", 2, 4, "write", True)
     assert doubt.text == (
-        f"writes were answered with what looks like a refusal ({reply!r}): raise an exception in store_conversation()"
+        f"writes were answered with what looks like a refusal ({reply!r}): raise an exception in store_conversation(), "
+        "or return None if nothing failed"
     )
 
 
@@ -74,8 +75,19 @@ def test_requests_to_forget_are_counted_apart(make_bench):
     assert forgets.is_fatal
     assert forgets.line == (
         "requests to forget were answered with what looks like a refusal ('Error: not permitted'): raise an exception in "
-        "forget() (1 of 1 request, at most 10% are trusted)"
+        "forget(), or return None if nothing failed (1 of 1 request, at most 10% are trusted)"
     )
+
+
+def test_a_request_to_forget_that_answers_false_may_have_found_nothing(make_bench):
+    class Bare(Store):
+        def forget(self, text):
+            return False
+
+    bench = make_bench()
+    run = bench.begin(Bare, (Ingest(said(0)), Ingest(replace(said(1), forgets="item0")), Probe((question(0),))))
+    bench.all(run)
+    assert [doubt.line for doubt in wait(run.finish()).doubts if doubt.affected] == []
 
 
 def test_what_the_other_user_says_counts(make_bench):
