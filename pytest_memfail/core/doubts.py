@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from pytest_memfail.core.entries import LISTED, SHOWN
 from pytest_memfail.core.errors import counted, one_line
 from pytest_memfail.core.model import Listing
 from pytest_memfail.core.times import unread_times
@@ -20,6 +21,10 @@ ADVICE: Final = (
 ABBREVIATED: Final = (
     "entries shown are longer than those listed under the same ids: the listing seems to abbreviate; list whole texts, or "
     "declare search_rewrites if a search adds to them"
+)
+CUT: Final = (
+    "entries shown are cut: those listed under the same ids go on, and what is cut off counts as not retrieved; let the search "
+    "return whole texts"
 )
 MOST_ABBREVIATED: Final = 0.1
 """Share of the entries shown that may be longer than listed in a trustworthy run."""
@@ -88,23 +93,24 @@ def added_up(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
 
 
 def listing_doubts(
-    system: object, listings: Sequence[Listing], stored: int, are_parts: Mapping[bool, int]
+    system: object, listings: Sequence[Listing], stored: int, parts: Mapping[str, int]
 ) -> tuple[Doubt, ...]:
-    """Return the doubts about the listings of a store: that all are empty, that they abbreviate, that times cannot be read.
+    """Return the doubts about the listings of a store: that all are empty or abbreviate, and of the search, that it cuts.
 
-    `stored` is the number of conversations that it should keep, and `are_parts` counts the entries shown by whether only a
-    part of them was listed.
+    `stored` is the number of conversations that it should keep, and `parts` counts the entries shown by which of
+    their texts, the `listed` or the one `shown`, is only a part.
     """
     counts = bool(stored and listings) and not getattr(system, "loses_on_purpose", False)
     is_empty = counts and not any(listing.memories for listing in listings)
     text = f"{EMPTY}: {getattr(system, 'empty_listing', ADVICE)}" if is_empty else ""
-    parts, shown = are_parts.get(True, 0), sum(are_parts.values())
+    listed, cut, shown = parts.get(LISTED, 0), parts.get(SHOWN, 0), sum(parts.values())
     times = {memory.timestamp for listing in listings for memory in listing.memories if memory.timestamp}
     unread = sorted(unread_times(times))
     unreadable = TIMES_UNREAD.format(one_line(unread[0], 60)) if unread else ""
     return (
         Doubt("empty", text, int(is_empty), int(counts), limit=MOST_EMPTY, least=2),
-        Doubt("abbreviated", ABBREVIATED if parts else "", parts, shown, "entry", MOST_ABBREVIATED),
+        Doubt("abbreviated", ABBREVIATED if listed else "", listed, shown, "entry", MOST_ABBREVIATED),
+        Doubt("cut", CUT if cut else "", cut, shown, "entry"),
         Doubt("times", unreadable, len(unread), len(times), "timestamp"),
     )
 

@@ -32,6 +32,8 @@ LEAST_CHARACTERS: Final = 20
 """Shorter texts may be alike by chance."""
 MOST_ADDED: Final = 40
 """How many characters a search may add to an entry that is shorter: a role, a time."""
+LISTED, SHOWN = "listed", "shown"
+"""Which of two texts of an entry is only a part."""
 DOTS: Final = ("...", "…", "...]", "…]")
 
 
@@ -114,23 +116,24 @@ def is_listed(memory: Memory, listing: Listing) -> bool:
     return any(text in memory.text for text in texts if len(text) >= LEAST_CHARACTERS)
 
 
-def abbreviated(shown: Iterable[Memory], listing: Listing) -> Iterator[bool]:
-    """Yield, for each entry shown whose id is listed, whether the listing seems to hold only a part of its text.
+def abbreviated(shown: Iterable[Memory], listing: Listing) -> Iterator[str]:
+    """Yield, for each entry shown whose id is listed, which text seems to be a part of the other: `listed`, `shown`, or empty.
 
-    That part ends with dots or within a word, or is less than half of the text shown.
+    A part ends with dots or within a word; one that is listed may also be less than half of the text shown.
     """
     texts, listed = _texts_and_ids(listing)
     for memory in shown:
         if memory.id in listed:
-            yield memory.text not in texts and _is_part(listed[memory.id], memory.text)
+            one, whole = memory.text, listed[memory.id]
+            is_shorter = _is_cut(whole, one) or len(one) > 2 * len(whole) + MOST_ADDED
+            yield "" if one in texts else LISTED if is_shorter else SHOWN if _is_cut(one, whole) else ""
 
 
-def _is_part(part: str, whole: str) -> bool:
+def _is_cut(part: str, whole: str) -> bool:
     begin, rest = part.rstrip(" .…[]"), whole[len(part) :] if whole.startswith(part) else None
     if part.endswith(DOTS) and rest is None and whole.startswith(begin) and len(whole) > len(begin):
         return True
-    is_within_word = rest is not None and part[-1:].isalnum() and rest[:1].isalnum()
-    return is_within_word or len(whole) > 2 * len(part) + MOST_ADDED
+    return rest is not None and part[-1:].isalnum() and rest[:1].isalnum()
 
 
 def in_time(fact: Fact, summary: StageResult, listing: Listing) -> StageResult:

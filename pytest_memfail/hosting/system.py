@@ -147,8 +147,8 @@ class OpenSystem:
         self._known: frozenset[str] = frozenset()
         """The texts of the last listing."""
         self._searches, self._leaks = 0, 0
-        self._are_parts = Counter[bool]()
-        """The entries shown whose ids are listed, by whether only a part of their text is."""
+        self._parts = Counter[str]()
+        """The entries shown whose ids are listed, by which of their two texts is only a part."""
         conversations = job.plan.read_conversations()
         self._numbers = {conversation.id: i for i, conversation in enumerate(conversations, 1)}
         self._judges_unlisted = bool(job.plan.beside) or any(conversation.forgets for conversation in conversations)
@@ -441,7 +441,7 @@ class OpenSystem:
             )
             if listing is not None:
                 self._searches += 1
-                self._are_parts.update(() if self.rewrites else abbreviated(memories, listing))
+                self._parts.update(() if self.rewrites else abbreviated(memories, listing))
                 if (leak := await self._leak(memories, listing)) is not None:
                     self._leaks += 1
                     raise leak
@@ -460,7 +460,7 @@ class OpenSystem:
         if refusals:
             was_refused = any(one.any_seen for one in refusals)
             listings, stored = (*report.listings, *report.extracted), 0 if was_refused else report.conversations
-            found = listing_doubts(self._system, listings, stored, self._are_parts)
+            found = listing_doubts(self._system, listings, stored, self._parts)
             report.doubts += [doubt for doubt in found if doubt.of]
         for system in (self._other, self._system):
             if callable(close := getattr(system, "close", None)):

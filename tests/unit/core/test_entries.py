@@ -127,33 +127,38 @@ LONG = "My canoe hangs in the shed at Belford, behind the two blue kayaks and th
 
 
 @pytest.mark.parametrize(
-    ("listed", "shown", "is_part"),
+    ("listed", "shown", "shorter"),
     [
-        ("My canoe hangs in the she", LONG, True),  # within a word
-        ("My canoe hangs in the shed at Belford, behind the two blue…", LONG, True),
-        ("My canoe hangs in the shed at Belford, behind [...]", LONG, True),
-        ("The canoe", LONG, True),  # a title
-        ("", LONG, True),
-        (LONG, LONG, False),
-        (LONG, f"[2024-03-11 09:30] user: {LONG}", False),
-        (LONG, f"{LONG} (2024-03-11)", False),
-        ("Likes tea.", "[2024-03-11 09:30] user: Likes tea.", False),
-        ("I wonder...", "I wonder...", False),
-        ("I wonder...", "I wonder", False),
-        ("I wonder...", "I wonder... (2024-03-11)", False),
-        (LONG, "My canoe hangs in the shed.", False),
+        ("My canoe hangs in the she", LONG, "listed"),  # within a word
+        ("My canoe hangs in the shed at Belford, behind the two blue…", LONG, "listed"),
+        ("My canoe hangs in the shed at Belford, behind [...]", LONG, "listed"),
+        ("The canoe", LONG, "listed"),  # a title
+        ("", LONG, "listed"),
+        (LONG, LONG, ""),
+        (LONG, f"[2024-03-11 09:30] user: {LONG}", ""),
+        (LONG, f"{LONG} (2024-03-11)", ""),
+        ("Likes tea.", "[2024-03-11 09:30] user: Likes tea.", ""),
+        ("I wonder...", "I wonder...", ""),
+        ("I wonder...", "I wonder", ""),
+        ("I wonder...", "I wonder... (2024-03-11)", ""),
+        (LONG, "My canoe hangs in the shed.", ""),
+        (LONG, "My canoe hangs in the shed", ""),
+        (LONG, "My canoe hangs in the she", "shown"),
+        (LONG, "My canoe hangs in the shed at …", "shown"),
+        (LONG, "the she", ""),
+        (LONG, "", ""),
     ],
 )
-def test_whether_a_listing_abbreviates_an_entry(listed, shown, is_part):
+def test_whether_a_listing_or_a_search_abbreviates_an_entry(listed, shown, shorter):
     listing = Listing("s", (Memory(listed, "a"), Memory("other", "b")))
-    assert [*abbreviated([Memory(shown, "a"), Memory(shown), Memory(shown, "new")], listing)] == [is_part]
+    assert [*abbreviated([Memory(shown, "a"), Memory(shown), Memory(shown, "new")], listing)] == [shorter]
 
 
 def test_an_entry_that_is_listed_whole_is_not_abbreviated_whatever_its_id():
     listing = Listing("s", (Memory("Short.", "0"), Memory(LONG, "1")))
-    assert [*abbreviated([Memory(LONG, "0")], listing)] == [False]  # ids by rank
+    assert [*abbreviated([Memory(LONG, "0")], listing)] == [""]  # ids by rank
 
 
 def test_of_entries_with_one_id_the_longest_counts():
     listing = Listing("s", (Memory(LONG, "file"), Memory("My", "file")))
-    assert [*abbreviated([Memory(LONG, "file")], listing)] == [False]
+    assert [*abbreviated([Memory(LONG, "file")], listing)] == [""]

@@ -71,13 +71,14 @@ def test_single_empty_stores_among_full_ones_are_verdicts(make_bench):
 class Cut(Store):
     """Lists the first characters of each entry."""
 
-    shown = 10
+    shown: int | None = 10
+    found: int | None = None
 
     def _entries(self, texts, most):
         return [{"id": text, "text": text[:most]} for text in texts]
 
     def retrieve_memories(self, query, conversation, k):
-        return self._entries(super().retrieve_memories(query, conversation, k), None)
+        return self._entries(super().retrieve_memories(query, conversation, k), self.found)
 
     def get_all_memories(self):
         return self._entries(super().get_all_memories(), self.shown)
@@ -89,6 +90,16 @@ def test_a_listing_that_abbreviates_is_distrusted(make_bench):
     assert found.line.endswith("(1 of 1 entry, at most 10% are trusted)")
     whole = doubts(make_bench, type("Whole", (Cut,), {"shown": None}))["abbreviated"]
     assert (whole.affected, whole.of, whole.text) == (0, 1, "")
+
+
+def test_a_search_that_cuts_what_is_listed_whole_is_named(make_bench):
+    found = doubts(make_bench, type("Shortened", (Cut,), {"shown": None, "found": 10}))
+    assert (found["abbreviated"].affected, found["cut"].is_fatal) == (0, False)
+    assert found["cut"].line == (
+        "entries shown are cut: those listed under the same ids go on, and what is cut off counts as not retrieved; let the "
+        "search return whole texts (1 of 1 entry)"
+    )
+    assert doubts(make_bench, Cut)["cut"].line == " (0 of 1 entry)"
 
 
 def test_a_search_that_is_declared_to_rewrite_may_show_more(make_bench):
