@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
 from pytest_memfail.core.doubts import Doubt
 from pytest_memfail.core.errors import one_line
-from pytest_memfail.core.model import Conversation
+from pytest_memfail.core.model import Conversation, Listing
 
 REFUSED: Final = re.compile(
     r"\s*<(!doctype html|html)\b|\W*(error|exception|failed|failure|"
@@ -23,6 +24,10 @@ FAULTY: Final = re.compile(
 )
 """Words of an error in a message that has nothing beside it."""
 UNHURT: Final = re.compile(r"\b(no|not|without|zero|0) (\w+ )?(error|exception|failed|failure)\b", re.IGNORECASE)
+STORED: Final = (
+    "entries have the text of an error, {!r}, in place of what was said: see which reply is stored as a text, and raise an "
+    "exception there"
+)
 MESSAGES: Final = ("message", "detail")
 LONGEST_MESSAGE: Final = 120
 """A longer message may quote what was to be stored."""
@@ -121,6 +126,15 @@ class Refusals:
         )
         found.append(Doubt("repeated", text, len(self._failed), stored, "conversation"))
         return [doubt for doubt in found if doubt.of]
+
+
+def stored_errors(listings: Iterable[Listing]) -> Doubt:
+    """Return the doubt about entries that have the same text of an error: one alone may have been said."""
+    largest = max((listing.memories for listing in listings), key=len, default=())
+    texts = Counter(memory.text for memory in largest if REFUSED.match(memory.text))
+    repeated = {text: n for text, n in texts.most_common() if n > 1}
+    said = STORED.format(one_line(next(iter(repeated)), 60)) if repeated else ""
+    return Doubt("stored errors", said, sum(repeated.values()), len(largest), "entry")
 
 
 def _says_only_an_error(reply: Any) -> bool:

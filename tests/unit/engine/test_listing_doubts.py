@@ -104,3 +104,26 @@ def test_a_search_that_cuts_what_is_listed_whole_is_named(make_bench):
 
 def test_a_search_that_is_declared_to_rewrite_may_show_more(make_bench):
     assert "abbreviated" not in doubts(make_bench, type("Rewriting", (Cut,), {"search_rewrites": True}))
+
+
+@pytest.mark.parametrize(("text", "n"), [("Error: rate limit exceeded", 2), ("Errors are human", 0), ("Rate: 3", 0)])
+def test_entries_that_repeat_a_text_of_an_error_are_named(make_bench, text, n):
+    class Storing(Store):
+        def store_conversation(self, conversation):
+            super().store_conversation(conversation)
+            self.texts[-1] = self.texts[-1] if conversation.id == "c-0" else text
+
+    found = doubts(make_bench, Storing, [*PLAN[:3], Probe((question(0),)), Probe((question(1),))])["stored errors"]
+    assert (found.affected, found.of, found.is_fatal) == (n, 3, False)
+    assert not n or found.line == (
+        "entries have the text of an error, 'Error: rate limit exceeded', in place of what was said: see which reply is stored "
+        "as a text, and raise an exception there (2 of 3 entries)"
+    )
+
+
+def test_a_single_text_of_an_error_may_have_been_said(make_bench):
+    class Once(Store):
+        def get_all_memories(self):
+            return [*super().get_all_memories(), "Error: rate limit exceeded"]
+
+    assert doubts(make_bench, Once)["stored errors"].affected == 0
