@@ -117,7 +117,7 @@ from .refusals import (
     failed_search as failed_search,
     looks_refused as looks_refused,
     refusal as refusal,
-    stored_errors as stored_errors,
+    text_doubts as text_doubts,
 )
 from .sources import (
     described_apart as described_apart,

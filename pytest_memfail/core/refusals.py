@@ -1,4 +1,4 @@
-"""Replies that look like a refusal, or like a search that failed: many memories report an error as text, or in a field."""
+"""Replies that look like a refusal, or like a search that failed, as text or in a field, and stored texts that should not be."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ STORED: Final = (
     "entries have the text of an error, {!r}, in place of what was said: see which reply is stored as a text, and raise an "
     "exception there"
 )
+ESCAPED: Final = re.compile(r"&(#\d+|#x[\da-f]+|amp|quot|apos|lt|gt);", re.IGNORECASE)
+UNLIKE: Final = "entries are escaped for HTML, such as {!r}, so their words are not those said: store the text as it is"
+FEW_ESCAPED: Final = 0.1
+"""The share of a store's entries that may be about HTML."""
 MESSAGES: Final = ("message", "detail")
 LONGEST_MESSAGE: Final = 120
 """A longer message may quote what was to be stored."""
@@ -128,13 +132,18 @@ class Refusals:
         return [doubt for doubt in found if doubt.of]
 
 
-def stored_errors(listings: Iterable[Listing]) -> Doubt:
-    """Return the doubt about entries that have the same text of an error: one alone may have been said."""
+def text_doubts(listings: Iterable[Listing]) -> tuple[Doubt, Doubt]:
+    """Return the doubts about what a store lists: the same text of an error again and again, and texts escaped for HTML."""
     largest = max((listing.memories for listing in listings), key=len, default=())
     texts = Counter(memory.text for memory in largest if REFUSED.match(memory.text))
-    repeated = {text: n for text, n in texts.most_common() if n > 1}
+    repeated = {text: n for text, n in texts.most_common() if n > 1}  # one alone may have been said
     said = STORED.format(one_line(next(iter(repeated)), 60)) if repeated else ""
-    return Doubt("stored errors", said, sum(repeated.values()), len(largest), "entry")
+    escaped = [found[0] for memory in largest if (found := ESCAPED.search(memory.text))]
+    is_much = len(escaped) > FEW_ESCAPED * len(largest)
+    return (
+        Doubt("stored errors", said, sum(repeated.values()), len(largest), "entry"),
+        Doubt("escaped", UNLIKE.format(escaped[0]) if is_much else "", len(escaped) * is_much, len(largest), "entry"),
+    )
 
 
 def _says_only_an_error(reply: Any) -> bool:

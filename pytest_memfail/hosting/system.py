@@ -35,7 +35,7 @@ from pytest_memfail.core import (
     is_listed,
     listing_doubts,
     one_line,
-    stored_errors,
+    text_doubts,
 )
 from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
 from pytest_memfail.hosting.listing import StoredTexts, memories_from, truncation_message, unlisted_sentinels
@@ -462,7 +462,7 @@ class OpenSystem:
             was_refused = any(one.any_seen for one in refusals)
             listings, stored = (*report.listings, *report.extracted), 0 if was_refused else report.conversations
             found = listing_doubts(self._system, listings, stored, self._parts)
-            report.doubts += [doubt for doubt in (*found, stored_errors(listings)) if doubt.of]
+            report.doubts += [doubt for doubt in (*found, *text_doubts(listings)) if doubt.of]
         for system in (self._other, self._system):
             if callable(close := getattr(system, "close", None)):
                 await self.lane.call("close", close)

@@ -127,3 +127,33 @@ def test_a_single_text_of_an_error_may_have_been_said(make_bench):
             return [*super().get_all_memories(), "Error: rate limit exceeded"]
 
     assert doubts(make_bench, Once)["stored errors"].affected == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "sign"),
+    [
+        ("I&#x27;m by the ferry", 1, "&#x27;"),
+        ("Tea &amp; rum", 1, "&amp;"),
+        ("A &quot;pub&quot;", 1, "&quot;"),
+        ("R&D; or AT&T", 0, ""),
+    ],
+)
+def test_entries_escaped_for_html_are_named(make_bench, text, n, sign):
+    class Escaping(Store):
+        def get_all_memories(self):
+            return [*super().get_all_memories(), text]
+
+    found = doubts(make_bench, Escaping)["escaped"]
+    assert (found.affected, found.of, found.is_fatal) == (n, 4, False)
+    assert not n or found.line == (
+        f"entries are escaped for HTML, such as {sign!r}, so their words are not those said: store the text as it is "
+        "(1 of 4 entries)"
+    )
+
+
+def test_a_few_entries_may_tell_of_html(make_bench):
+    class Coding(Store):
+        def get_all_memories(self):
+            return [*super().get_all_memories(), *map(str, range(6)), "Write &lt; for a less-than sign"]
+
+    assert doubts(make_bench, Coding)["escaped"].affected == 0
