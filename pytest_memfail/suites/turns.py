@@ -1,8 +1,7 @@
 """Turns of a chat as facts, for benchmarks that mark the turns that an answer needs.
 
 A question needs only a part of a turn: what the turn says that the answer rests on. A store that keeps the turn, or the
-sentences of it that have words of the question or of the right answer, certainly holds that part. For other stores, words
-give an estimate, and a model decides.
+sentences that `needed_of` chooses, certainly holds that part. For other stores, words give an estimate, and a model decides.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class TurnGold:
     date: str
     """The day of its session, such as `2023-05-08 (Monday)`; empty without one."""
     needed: tuple[str, ...]
-    """The sentences of the turn that have words of the question or of the answer; the whole turn if none has."""
+    """The sentences of the turn that certainly hold all that the answer needs; see `needed_of`."""
 
 
 def turn_fact(
@@ -71,10 +70,14 @@ def turn_fact(
     owner: str | None = None,
 ) -> Fact:
     """Return a turn as a fact of one question; `name` is unique to store and question, `is_temporal` says if it needs the date."""
-    words = content(asked) | content(answer)
-    found = tuple(sentence for sentence in sentences(text) if words & content(sentence))
-    needed = found or (text,)
-    moment = moment_said("\n".join(needed), said.date()) if is_temporal and said is not None else None
+    wanted = content(asked) | content(answer)
+    about = [sentence for sentence in sentences(text) if wanted & content(sentence)] or [text]
+    needed = needed_of(text, about, "" if is_temporal else answer)
+    moment = None
+    if is_temporal and said is not None:
+        # a time in a sentence without words of the question may be that of something else
+        moment = moment_said("\n".join(about), said.date())
+        moment = moment if moment.named else moment_said("\n".join(needed), said.date())
     date = "" if said is None else f"{said:%Y-%m-%d (%A)}"
     return Fact(
         id=f"{name}.s{session:02}-t{turn:02}-{speaker}",
@@ -82,9 +85,25 @@ def turn_fact(
         text=text,
         source=text,
         conversation_id=conversation_id,
-        claim=Claim(parts=tuple(Part(each) for each in needed), source="\n".join(needed), moment=moment, owner=owner),
+        claim=Claim(parts=tuple(map(Part, about)), source="\n".join(about), moment=moment, owner=owner),
         gold=TurnGold(asked, answer, date, needed),
     )
+
+
+def needed_of(text: str, about: Sequence[str], answer: str) -> tuple[str, ...]:
+    """Return the sentences of a turn that certainly hold all that an answer needs of it.
+
+    Those about the question suffice only if they have each word of the answer, and it has no number. Another answer is
+    inferred, perhaps from a sentence without a word of it, so all count but questions without a number or a name.
+
+    >>> needed_of("I bake. I made rolls. Any tips?", ["I bake."], "rolls"), needed_of("I bake. So?", ["I bake."], "bake")
+    (('I bake.', 'I made rolls.'), ('I bake.',))
+    """
+    words = content(answer)
+    if words and words <= frozenset().union(*map(content, about)) and not any(map(str.isdigit, "".join(words))):
+        return tuple(about)
+    said = (one for one in sentences(text) if one in about or not one.endswith("?") or particulars(one))
+    return tuple(said) or (text,)
 
 
 def session_of(fact: str) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from pytest_memfail.core import FactVerdict, Listing, Memory, Question, StageResult
+from pytest_memfail.core import FactVerdict, Listing, Memory, Question, StageResult, has_moment
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.suites.turns import KINDS, find_needed, recall, session_of, share_shown, speaker_of, turn_fact
@@ -64,6 +64,33 @@ def test_words_that_stand_there_are_certain(texts):
 def test_other_words_are_left_to_the_judge(text):
     assert find_needed(fact(), [text]) is None
     assert grade(fact(), [Memory(text)]).storage.estimated
+
+
+AGE = "I want to train, at my age. By the way, I just turned 32 last week. I sold a bike. Can you suggest a workout?"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "answer", "lost"),
+    [
+        (AGE, "What is the average age of my sister and me?", "33.5", "By the way, I just turned 32 last week. "),
+        (AGE, "What is the average age of my sister and me?", "33.5", "I sold a bike. "),
+        ("I use flour. I made a baguette.", "How often did I use flour?", "4", "I made a baguette."),
+        ("I like my mixer. It was in repair.", "Which broke first?", "The mixer", "It was in repair."),
+    ],
+)
+def test_a_sentence_from_which_the_answer_is_inferred_is_needed_though_it_has_no_word_of_it(text, asked, answer, lost):
+    assert lost in text
+    of = fact(text, asked=asked, answer=answer, is_temporal=asked.startswith("Which"))
+    assert find_needed(of, [text.replace(lost, "")]) is None
+    assert find_needed(of, [text.replace(" Can you suggest a workout?", "")]).faithful
+
+
+def test_the_time_of_what_was_asked_comes_before_that_of_another_sentence():
+    said = "I met Ida yesterday."
+    one = fact(f"{said} We row next month.", asked="When did I meet Ida?", answer="May 7", is_temporal=True)
+    assert one.claim.moment == fact(said, asked="When did I meet Ida?", is_temporal=True).claim.moment
+    other = fact("I own a kettle. I got it yesterday.", asked="When did I buy a kettle?", is_temporal=True)
+    assert has_moment(other.claim.moment, [Memory("Kettle bought on 7 May 2023")])
 
 
 def test_all_entries_with_the_words_count():
