@@ -17,7 +17,7 @@ BEFORE: Final = re.compile(
 )
 """A date, a bullet and the label of the user, which many systems put before a message."""
 LABEL: Final = re.compile(r"[^\W\d_][\w'’-]*(?: [\w'’-]+){0,2}\s*:")
-"""Another speaker or a field, so the text after it may be about somebody else."""
+"""A speaker or a field: unless the fact has the same, the text after it may be about somebody else."""
 ENDS: Final = "[.!?。！？]"
 BEGINS_A_SENTENCE: Final = re.compile(rf"(?:^|{ENDS}[\"')]?\s*)$")
 ENDS_A_SENTENCE: Final = re.compile(rf"[\"']?\s*(?:{ENDS}|$)")
@@ -27,10 +27,12 @@ ANSWER: Final = re.compile(r"\W*(yes|no)\s*(?:[,.;!:–—]|$)", re.I)
 def stated_at(fact: str, memories: Sequence[Memory]) -> int | None:
     """Return the first entry with a line that states the fact word for word; else None.
 
-    A line may begin with a date and `user:`, and have other sentences. Case, whitespace and the style of quotes do not
-    count.
+    A line may begin with a date, `user:` and a label of the fact, and have other sentences. Case, whitespace and the style of
+    quotes do not count.
 
     >>> stated_at("Ines moved to Bergen.", [Memory("Ines moved."), Memory("2024-05-01 user: Hi. Ines moved to Bergen.")])
+    1
+    >>> stated_at("Ines: I moved to Bergen.", [Memory("Tomas: I moved to Bergen."), Memory("user: Ines: I moved to Bergen.")])
     1
     >>> stated_at("I moved to Bergen.", [Memory("Ines: I moved to Bergen."), Memory("It is false that I moved to Bergen.")])
     """
@@ -38,7 +40,7 @@ def stated_at(fact: str, memories: Sequence[Memory]) -> int | None:
     if sum(letter.isalnum() for letter in words) < LEAST_LETTERS:
         return None
     for at, memory in enumerate(memories):
-        if words in _folded(memory.text) and _states(words, memory.text):
+        if words in _folded(memory.text) and _states(words, fact, memory.text):
             return at
     return None
 
@@ -54,12 +56,23 @@ def is_said(text: str, dialogue: str) -> bool:
     return bool(lines) and all(stated_at(line, messages) is not None for line in lines)
 
 
-def _states(words: str, text: str) -> bool:
-    lines = [BEFORE.sub("", _folded(line), count=1) for line in text.splitlines()]
-    own = [line for line in lines if not LABEL.match(line)]
-    if len(own) == len(lines):
-        own.append(" ".join(own))  # a sentence may go on in the next line
-    return any(_is_sentence(words, line) for line in own)
+def _states(words: str, fact: str, text: str) -> bool:
+    """Return whether lines of a text state the words of a fact, apart from lines with a label that the fact does not have."""
+    whole = [_folded(line) for line in text.splitlines() if line.strip()]
+    bare = [BEFORE.sub("", line, count=1) for line in whole]
+    labels = {"", *(_label(BEFORE.sub("", _folded(line), count=1)) for line in fact.splitlines())}
+    for lines in (whole, bare):  # a fact may begin with a number or a bullet itself
+        own = [line for line, said in zip(lines, bare, strict=True) if _label(said) in labels]
+        if len(own) == len(lines):
+            own.append(" ".join(own))  # a sentence may go on in the next line
+        if any(_is_sentence(words, line) for line in own):
+            return True
+    return False
+
+
+def _label(line: str) -> str:
+    """Return the label that a line begins with, such as `ines:`."""
+    return match[0] if (match := LABEL.match(line)) else ""
 
 
 def _is_sentence(words: str, line: str) -> bool:

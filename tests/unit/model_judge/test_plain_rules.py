@@ -49,6 +49,29 @@ def test_a_text_that_only_contains_the_words_is_left_to_the_model(text):
     assert run(lambda judge: judge.storage(LINK, listing(text))).requests
 
 
+LABELLED = "Ines: It rained. I moved to Bergen."
+
+
+@pytest.mark.parametrize(
+    ("fact", "entry", "is_stated"),
+    [
+        (LABELLED, LABELLED, True),
+        (LABELLED, f"[2024-05-01] user: {LABELLED}", True),
+        (LABELLED, f"Tomas: Hi!\n{LABELLED}\nTomas: Oh.", True),
+        (LABELLED, f"Tomas: {LABELLED}", False),
+        (LABELLED, LABELLED.replace("Ines", "Tomas"), False),
+        ("I moved to Bergen with Tomas.", "Ines: I moved to Bergen with Tomas.", False),
+        ("2,300 crowns for the sauna!", "user: 2,300 crowns for the sauna!", True),
+        ("2,300 crowns for the sauna!", "3,300 crowns for the sauna!", False),
+        ("My plan:\n1. Sell the boat.\n2. Row.", "My plan:\n1. Sell the boat.\n2. Row.", True),
+        ("My plan:\n1. Sell the boat.\n2. Row.", "My plan:\n1. Sell the boat.\n3. Row.", False),
+        ("My plan.\n\n1. Boat: sell it.", "My plan.\n\n1. Boat: sell it.", True),
+    ],
+)
+def test_a_fact_may_begin_with_a_label_or_a_number_itself(fact, entry, is_stated):
+    assert stated_at(fact, [Memory("Hello."), Memory(entry)]) == (1 if is_stated else None)
+
+
 def test_a_fact_shown_word_for_word_is_retrieved():
     shown = [Memory("Perpetua grows quinces."), Memory(f"user: {LINK.text}")]
     asked = run(lambda judge: judge.retrieval(LINK, question(), shown), lambda _: "not JSON")
