@@ -12,7 +12,7 @@ from typing import Final
 from pytest_memfail.clues.cases import Case, Evidence
 from pytest_memfail.clues.exact import best_split, heads
 from pytest_memfail.clues.tests import FEWEST, FITS, LOST, MOSTLY, Test, best, fact_test, is_share, share
-from pytest_memfail.core import KINDS, NOT_RETRIEVED, QuestionRecord, kinds_of
+from pytest_memfail.core import DATE_LOST, KINDS, NOT_RETRIEVED, QuestionRecord, kinds_of
 from pytest_memfail.results import by_row
 from pytest_memfail.texts import STOP_WORDS, content, sentences, words
 
@@ -28,7 +28,8 @@ SELDOM: Final = 0.2
 
 def search_tests(evidence: Evidence) -> Iterator[Test]:
     """Test facts that are stored and not shown."""
-    cases = evidence.stages[NOT_RETRIEVED]
+    # a fact that is shown without its day was found
+    cases = [case for case in evidence.stages[NOT_RETRIEVED] if case.fact.label != DATE_LOST]
     lost = [case for case in cases if case.is_lost]
     if len(lost) < FEWEST:
         return

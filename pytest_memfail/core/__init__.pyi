@@ -31,6 +31,7 @@ from .entries import (
     in_time as in_time,
     is_listed as is_listed,
     memories_of as memories_of,
+    with_day as with_day,
     wrong_times as wrong_times,
 )
 from .errors import (

@@ -138,14 +138,19 @@ def _is_cut(part: str, whole: str) -> bool:
 
 def in_time(fact: Fact, summary: StageResult, listing: Listing) -> StageResult:
     """Return the passed summary stage of a fact, failed if the entries have wrong times or none that the answer needs."""
-    fault, label = wrong_times(fact, listing), WRONG_TIME
-    moment, held = fact.claim.moment, [listing.memories[at] for at in summary.entries if at < len(listing.memories)]
-    if fault is None and moment is not None and held and not has_moment(moment, held):
-        times = next((f", got the time {one_line(one.timestamp, 40)}" for one in held if one.timestamp), "")
-        fault, label = f"no entry that holds it says when it was: said on {moment.day}{times}", DATE_LOST
-    if fault is None:
-        return summary
-    return replace(summary, outcome="failed", reason=fault, confidence=1.0, label=label, estimated=False)
+    if (fault := wrong_times(fact, listing)) is not None:
+        return replace(summary, outcome="failed", reason=fault, confidence=1.0, label=WRONG_TIME, estimated=False)
+    return with_day(fact, summary, listing.memories)
+
+
+def with_day(fact: Fact, result: StageResult, memories: Sequence[Memory]) -> StageResult:
+    """Return a passed stage of a fact, failed if the memories that hold it do not say when it was, and the answer needs that."""
+    moment, held = fact.claim.moment, [memories[at] for at in result.entries if at < len(memories)]
+    if moment is None or not held or has_moment(moment, held):
+        return result
+    times = one_line(", ".join(dict.fromkeys(memory.timestamp for memory in held if memory.timestamp)), 80)
+    fault = f"no entry that holds it says when it was: said on {moment.day}, got {times or 'no timestamp'}"
+    return replace(result, outcome="failed", reason=fault, confidence=1.0, label=DATE_LOST, estimated=False)
 
 
 def wrong_times(fact: Fact, listing: Listing) -> str | None:

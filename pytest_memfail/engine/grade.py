@@ -39,6 +39,7 @@ from pytest_memfail.core import (
     kept_of,
     one_line,
     question_verdict,
+    with_day,
 )
 from pytest_memfail.hosting import Outcomes, called, raised_as
 
@@ -207,6 +208,8 @@ class Grader:
         if "retrieval" not in stages:
             return fact_verdict(fact.id, storage, summary, replace(NOT_ASKED, vacuous=storage.vacuous))
         retrieval = await self._ask("retrieval", fact, question, shown)
+        if retrieval.outcome == "passed":
+            retrieval = with_day(fact, retrieval, shown)
         if retrieval.vacuous and was_held is not None:
             storage, retrieval = (replace(stage, vacuous=not was_held) for stage in (storage, retrieval))
         if storage is NOT_ASKED:  # it is unknown whether the store marks a state as ended

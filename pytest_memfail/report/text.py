@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import (
     CORRECT,
+    DATE_LOST,
     FACT_HELD,
     FAILURES,
     GRADED,
@@ -182,7 +183,8 @@ def _fact(fact: FactVerdict, each: int) -> Iterator[str]:
         yield from _field(label, stored_excerpt(fact, text), min(2, each))
     if fact.verdict == NOT_RETRIEVED:
         ranks = [f"rank {rank}" for rank in fact.ranks if rank is not None]
-        where = f"shown at {', '.join(ranks)}, but not enough of it" if ranks else "not among the entries shown"
+        lacks = "without its day: return its timestamp" if fact.label == DATE_LOST else "but not enough of it"
+        where = f"shown at {', '.join(ranks)}, {lacks}" if ranks else "not among the entries shown"
         yield from _field("", f"the stored entry is {where}", 1)
 
 

@@ -15,7 +15,19 @@ from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Final, Literal
 
-from pytest_memfail.core import ERROR, Claim, Fact, FactVerdict, Found, Kind, Part, QuestionRecord, Score, moment_said
+from pytest_memfail.core import (
+    DATE_LOST,
+    ERROR,
+    Claim,
+    Fact,
+    FactVerdict,
+    Found,
+    Kind,
+    Part,
+    QuestionRecord,
+    Score,
+    moment_said,
+)
 from pytest_memfail.texts import content, fold, sentences
 
 RECALLED: Final = 0.6
@@ -269,7 +281,9 @@ def _ranks(facts: Sequence[FactVerdict], unit: Unit) -> list[int | None]:
     found: dict[str, int | None] = {}
     for fact in facts:
         name = fact.id if unit == "turn" else session_of(fact.id)
-        shown = min(fact.retrieval.entries, default=0) if fact.retrieval.outcome == "passed" else None
+        # the words count, even where they came without the day
+        is_shown = fact.retrieval.outcome == "passed" or fact.retrieval.label == DATE_LOST
+        shown = min(fact.retrieval.entries, default=0) if is_shown else None
         known = found.get(name)
         found[name] = shown if known is None else known if shown is None else min(known, shown)
     return list(found.values())

@@ -54,7 +54,7 @@ PARTS: Final = tuple(
     for number, name in CATEGORIES.items()
 )
 LABELS: Final = {
-    DATE_LOST: "a turn is stored, but neither its time nor its text says when it was, and the answer needs that",
+    DATE_LOST: "a turn is stored or shown, but neither its time nor its text says when it was, and the answer needs that",
     TRAP: "an answer to what was never said gives what a reader is tempted to say",
 }
 OPTIONS: Final = {

@@ -48,7 +48,7 @@ PARTS: Final = tuple(
     for name, meaning in zip(TYPES, MEANINGS, strict=True)
 )
 LABELS: Final = {
-    DATE_LOST: "a turn is stored, but neither its time nor its text says when it was, and the answer needs that"
+    DATE_LOST: "a turn is stored or shown, but neither its time nor its text says when it was, and the answer needs that"
 }
 
 

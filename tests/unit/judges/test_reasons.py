@@ -50,7 +50,7 @@ FAILED = re.compile(
     r"the value is stated without its condition|the deleted value is still stated, .+|only a replaced value is stated: .+|"
     r"a replaced value comes later, .+|no fact has the answer as its value|the string of the answer is nowhere|"
     r"no entry has the words of the turn|the turn is there without .+|no entry shown has it as the store does|"
-    r"nothing is there|no entry that holds it says when it was: said on \d{4}-\d\d-\d\d(?:, got the time .+)?",
+    r"nothing is there|no entry that holds it says when it was: said on \d{4}-\d\d-\d\d, got .+",
     re.DOTALL,
 )
 MISSING = re.compile(r"(?:lost )?('[^']+'(?:, '[^']+')*) missing in ['\"](.*)['\"]", re.DOTALL)

@@ -134,6 +134,13 @@ def test_a_fact_shown_in_part_tells_its_rank():
     assert "           the stored entry is shown at rank 1, but not enough of it" in shown(failed("not_retrieved"))
 
 
+def test_a_fact_shown_without_its_day_tells_what_to_do():
+    found = failed("not_retrieved")
+    facts = tuple(replace(fact, retrieval=replace(fact.retrieval, label="date_lost")) for fact in found.facts)
+    wanted = "           the stored entry is shown at rank 1, without its day: return its timestamp"
+    assert wanted in shown(replace(found, facts=facts))
+
+
 def test_the_stages_that_held_are_told_before_the_one_that_failed():
     assert "summary    storage ok; the condition is gone" in shown(failed("summary_error"))
     assert "retrieval  storage ok, summary ok; the condition is gone" in shown(failed("not_retrieved"))

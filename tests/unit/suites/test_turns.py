@@ -129,6 +129,26 @@ def test_the_day_is_lost_only_where_the_question_needs_it(is_temporal, stamp, la
     assert not any(stage.estimated for stage in found.stages)
 
 
+@pytest.mark.parametrize(
+    ("stamp", "text", "got"),
+    [
+        (THEN, TURN, None),
+        (None, f"8 May 2023: {TURN}", None),
+        (None, TURN, "got no timestamp"),
+        ("2020-01-01", TURN, "got 2020-01-01"),
+    ],
+)
+def test_the_search_must_show_the_day_as_the_listing_does(stamp, text, got):
+    shown = (Memory("Hello.", timestamp=THEN), Memory(text, timestamp=stamp))
+    listed = [Memory(text, timestamp=THEN)]
+    found = grade(fact(is_temporal=True), listed, shown=shown)
+    assert (found.verdict, found.label) == ("not_retrieved", "date_lost") if got else ("correct", None)
+    assert found.retrieval.reason.endswith(got or "")
+    assert grade(fact(), listed, shown=shown).verdict == "correct"
+    lost = grade(fact(is_temporal=True), [Memory(text)], shown=shown)
+    assert lost.verdict == ("summary_error" if text == TURN else "correct")  # counted once
+
+
 def test_a_store_that_keeps_the_words_is_searched_by_words():
     other = Memory("I bought a red kayak for $420 at Dunmore's, you know.")
     found = grade(fact(), [Memory(TURN), other], shown=(other,))
@@ -180,6 +200,13 @@ def test_recall_by_turn_and_by_session():
     assert found["ndcg", "turn"] == pytest.approx((1 / 2 + (1 + 1 / math.log2(3)) / 2) / 3)
     assert found["ndcg", "session"] == pytest.approx((1 + (1 + 1 / math.log2(3)) / 2) / 3)
     assert share_shown([one, two, three]).value == pytest.approx((1 / 2 + 1 + 0) / 3)
+
+
+def test_words_shown_without_their_day_count_for_recall():
+    asked = Asked(("s01", None))
+    shown = StageResult("failed", entries=(1,), label="date_lost")
+    asked.facts = (FactVerdict("q.s01-t00-user", "not_retrieved", PASSED, PASSED, shown),)
+    assert share_shown([asked]).value == recall("any", "turn")([asked]).value == 1
 
 
 def test_estimates_enter_no_measure():
