@@ -15,8 +15,6 @@ from pytest_memfail.core import (
     Key,
     Listing,
     MemfailError,
-    Memory,
-    Origins,
     Question,
     QuestionRecord,
     Reply,
@@ -24,6 +22,7 @@ from pytest_memfail.core import (
     Task,
     Trace,
     UsageError,
+    is_verbatim,
 )
 from pytest_memfail.engine import EarlierListing, Grader, NeededOutcome, needs_additions, searches
 from pytest_memfail.hosting import DaemonPool
@@ -158,28 +157,26 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[NeededOutcome]
 
 def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, EarlierListing]:
     """Return the listings of a store by the number of their probe, in order."""
-    segments, origins = _segments(plan), store.origins_by_probe
-    return {
-        number: EarlierListing(
-            _listing(store, number, memories, origins.get(number)), frozenset().union(*segments[: number + 1])
-        )
-        for number, memories in store.by_probe.items()
-        if 0 <= number < len(segments)  # a damaged record may have any number
-    }
+    segments, origins, told = _segments(plan), store.origins_by_probe, plan.read_conversations()
+    found = {}
+    for number, memories in store.by_probe.items():
+        if 0 <= number < len(segments):  # a damaged record may have any number
+            stored = frozenset().union(*segments[: number + 1])
+            of = origins.get(number)
+            said = of is not None and is_verbatim(memories, told, of)
+            listing = Listing(store.store, memories, number, of, is_verbatim=said)
+            found[number] = EarlierListing(listing, stored)
+    return found
 
 
 def _extracted(store: StoreRecord, plan: StorePlan) -> list[EarlierListing]:
     """Return what the system said that the conversations before each probe added, in order."""
     segments = _segments(plan)
     return [
-        EarlierListing(_listing(store, one.number, one.added), segments[one.number])
+        EarlierListing(Listing(store.store, one.added, one.number), segments[one.number])
         for one in store.extracted
         if 0 <= one.number < len(segments)
     ]
-
-
-def _listing(store: StoreRecord, number: int, memories: Sequence[Memory], origins: Origins | None = None) -> Listing:
-    return Listing(store.store, tuple(memories), number, origins)
 
 
 def _segments(plan: StorePlan) -> list[frozenset[str]]:

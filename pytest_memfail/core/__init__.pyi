@@ -92,6 +92,7 @@ from .model import (
 )
 from .origins import (
     find_origins as find_origins,
+    is_verbatim as is_verbatim,
     kept_of as kept_of,
 )
 from .phase import (

@@ -110,6 +110,8 @@ class Listing:
     """Index of the probe, among the probes of the plan, that it was made for."""
     origins: Origins | None = None
     """Where its entries came from, if that is known."""
+    is_verbatim: bool = False
+    """Whether it is known that each sentence of its entries was said, word for word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 from pytest_memfail.core.model import Conversation, Fact, Listing, Memory, Origin, Origins, Session
 from pytest_memfail.core.times import moment_of
 from pytest_memfail.core.verdict import Kept
-from pytest_memfail.texts import word_set
+from pytest_memfail.texts import sentences, word_set
 
 ENOUGH: Final = 0.4
 """The share of the weight of an entry's rare words, or of a conversation's, that the other must hold."""
@@ -53,6 +53,24 @@ def find_origins(
         share = round(len(said_words & left) / (len(said_words) or 1), 3)
         sessions.append(Session(one.id, len(one.text), share, one.began.isoformat() if one.began else None))
     return Origins(tuple(sessions), tuple(found))
+
+
+def is_verbatim(memories: Sequence[Memory], conversations: Iterable[Conversation], origins: Origins) -> bool:
+    """Return whether each sentence of the entries was said, word for word, in a conversation that its entry came from."""
+    said = {one.id: one.text for one in conversations}
+    texts = [said.get(session.id, "") for session in origins.sessions]
+    return all(
+        _is_said(memory.text, [texts[at] for at in origin.conversations])
+        for memory, origin in zip(memories, origins.of, strict=True)
+    )
+
+
+def _is_said(entry: str, texts: Sequence[str]) -> bool:
+    """Return whether each sentence of an entry is in one of the texts, perhaps without the name before it."""
+    if any(entry in text for text in texts):
+        return True
+    forms = ({sentence, sentence.partition(": ")[2] or sentence} for sentence in sentences(entry))
+    return all(any(form in text for form in of for text in texts) for of in forms)
 
 
 def kept_of(fact: Fact, listing: Listing) -> Kept | None:

@@ -116,6 +116,8 @@ class Kind:
     recoverable: str
     find: Finder | None = None
     """Decides without a model, instead of the offline judge's check of the claim."""
+    find_said: Finder | None = None
+    """Decides what `find` leaves open of a store that keeps nothing but what was said, word for word."""
     times: bool = False
     """Whether a model sees the times of the memories."""
     outdated: bool = False

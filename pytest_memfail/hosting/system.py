@@ -33,6 +33,7 @@ from pytest_memfail.core import (
     abbreviated,
     find_origins,
     is_listed,
+    is_verbatim,
     listing_doubts,
     one_line,
     text_doubts,
@@ -307,7 +308,8 @@ class OpenSystem:
         await self._check_search()
         earlier = self._report.listings[-1] if self._report.listings else None
         held = [conversation for segment in segments for conversation in segment]
-        listing = replace(listing, origins=find_origins(listing.memories, held, self.extracted, earlier))
+        origins = find_origins(listing.memories, held, self.extracted, earlier)
+        listing = replace(listing, origins=origins, is_verbatim=is_verbatim(listing.memories, held, origins))
         self._report.listings += (listing,)
         self._texts.listed(self._job.id, texts)
         unlisted = unlisted_sentinels(held if is_last else [], listing)

@@ -73,7 +73,10 @@ class SuiteKinds:
         self._judged[fact] = store
         known = self._found.setdefault(store, {})
         if fact not in known:
-            known[fact] = kind.find(fact, [memory.text for memory in store.memories])
+            texts = [memory.text for memory in store.memories]
+            known[fact] = kind.find(fact, texts)
+            if known[fact] is None and kind.find_said is not None and store.is_verbatim:
+                known[fact] = kind.find_said(fact, texts)
         if (found := known[fact]) is None:
             return None
         if stage == "storage":

@@ -32,6 +32,8 @@ from pytest_memfail.texts import content, fold, sentences
 
 RECALLED: Final = 0.6
 """The share of the words of a turn, or of a sentence of it, that must be stored."""
+REPEATED: Final = 0.33
+"""The share of the words that a question needs of a turn from which another turn may repeat it."""
 KEPT_TEXTS: Final = 16384
 KEPT_INDEXES: Final = 16
 NO_MODEL: Final = (
@@ -204,6 +206,17 @@ def find_needed(fact: Fact, texts: Sequence[str]) -> Found | None:
     return None if texts else Found(False, False, "nothing is there")
 
 
+def find_unsaid(fact: Fact, texts: Sequence[str]) -> Found | None:
+    """Say that a turn is lost if no text, all of which were said, has many of the words that the question needs of it.
+
+    With many of them, what somebody else said may repeat the turn.
+    """
+    wanted = frozenset().union(*(_words(each) for each in fact.gold.needed))
+    if not wanted or any(len(wanted & _words(text)) >= REPEATED * len(wanted) for text in texts):
+        return None
+    return Found(False, False, "the store keeps what was said word for word, and this turn is not there")
+
+
 @lru_cache(maxsize=KEPT_TEXTS)
 def _folded(text: str) -> str:
     return fold(text)
@@ -219,6 +232,7 @@ KINDS: Final[dict[str, Kind]] = {
         '"last week", may be given as a date.',
         recoverable='A reader of these entries alone would know what this turn adds to the answer to "asked".',
         find=find_needed,
+        find_said=find_unsaid,
         offline="estimates",
         times=True,
         gold=("said", "date", "asked", "answer"),

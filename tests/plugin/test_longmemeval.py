@@ -12,6 +12,7 @@ from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
 TEMPORAL = "temporal_reasoning"
 STAMPS = '''
+from dataclasses import replace
 from datetime import timedelta
 
 
@@ -40,7 +41,14 @@ STAMP = {
 }
 
 
+class HearsTheAssistant(Stamps):
+    def store_conversation(self, conversation):
+        super().store_conversation(replace(conversation, messages=[m for m in conversation.messages if m.role != "user"]))
+
+
 def pytest_memfail_make_system(config, name):
+    if name == "deaf":
+        return lambda context: HearsTheAssistant(STAMP["right"])
     return (lambda context: Stamps(STAMP[name])) if name in STAMP else None
 '''
 
@@ -85,6 +93,13 @@ def test_no_memory_holds_nothing(suite: LongMemEval) -> None:
     # what was never said is no loss
     assert Counter(line["verdict"] for line in lines if not line["facts"]) == {"no_answer": 8}
     assert suite.scores()["recall_any"] == suite.scores()["ndcg_any_user"] == 0.0
+
+
+def test_a_verbatim_store_that_loses_turns_does_not_score_higher(suite: LongMemEval) -> None:
+    suite.project.conftest(STAMPS)
+    result = suite.run("--memfail-fail-on=memory_held<0.5", system="deaf")
+    result.stdout.fnmatch_lines(["memfail gate: failed, memory_held<0.5: 0.* of 6*"])
+    assert result.ret == 1
 
 
 def test_bm25_misses_some(suite: LongMemEval) -> None:

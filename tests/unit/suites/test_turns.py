@@ -97,11 +97,11 @@ def test_all_entries_with_the_words_count():
     assert find_needed(fact(), ["Hello.", TURN, f"He said: {TURN}"]).entries == (1, 2)
 
 
-def grade(of, memories, shown=None):
+def grade(of, memories, shown=None, *, is_verbatim=False):
     """Return the verdict of the offline judge on a fact."""
     judge = OfflineJudge(kinds=KINDS, answers={})
     question = Question("q1", "t", "What?", "What?", ("red",), (of.id,), "kind")
-    listing = Listing("s", tuple(memories))
+    listing = Listing("s", tuple(memories), is_verbatim=is_verbatim)
     with ThreadPoolExecutor(1) as pool:
         found = Grader(judge, pool).grade(question, [of], listing, listing.memories if shown is None else shown, None)
         return asyncio.run(found).facts[0]
@@ -162,6 +162,21 @@ def test_an_empty_store_is_certain():
     found = grade(fact(), [])
     assert found.verdict == "not_stored"
     assert not found.storage.estimated
+
+
+@pytest.mark.parametrize(
+    ("text", "is_verbatim", "estimated"),
+    [
+        ("Sounds lovely. Shall we eat at noon?", True, False),
+        ("Kayak, lovely.", True, False),
+        ("Congratulations on the red kayak from Dunmore's!", True, True),  # another turn repeats it
+        ("Sounds lovely. Shall we eat at noon?", False, True),
+    ],
+)
+def test_a_turn_that_a_verbatim_store_lacks_is_certainly_lost(text, is_verbatim, estimated):
+    found = grade(fact(), [Memory(text)], is_verbatim=is_verbatim)
+    assert found.deciding.outcome == "failed"
+    assert found.deciding.estimated == estimated
 
 
 # -- measures ----------------------------------------------------------------------------------------------------------
