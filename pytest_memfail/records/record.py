@@ -266,6 +266,8 @@ class Rate:
     n: int
     low: float
     high: float
+    estimated: int = 0
+    """How many more a judge only estimated; they are in neither count nor n."""
 
     def __post_init__(self) -> None:
         """Check the values, as a record may be damaged."""
@@ -278,6 +280,21 @@ class Rate:
     def value(self) -> float | None:
         """The share between 0 and 1; None if n is 0."""
         return self.count / self.n if self.n else None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest value that it may have with those that were only estimated."""
+        every = self.n + self.estimated
+        return (self.count / every, (self.count + self.estimated) / every) if every else (0.0, 1.0)
+
+    @property
+    def doubt(self) -> str:
+        """Why its value decides nothing where its bounds disagree, and what to do."""
+        least, most = self.bounds
+        return (
+            f"{self.estimated} of {self.n + self.estimated} are only estimated, so it is between {least:.3f} and {most:.3f}; "
+            "give --memfail-judge=MODEL or offline+MODEL"
+        )
 
 
 @dataclass(frozen=True, slots=True)

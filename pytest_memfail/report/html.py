@@ -31,6 +31,7 @@ from pytest_memfail.report.terminal import failed_questions, first_look, headlin
 from pytest_memfail.report.text import (
     abstention,
     amount,
+    estimates,
     model_sentence,
     occurring,
     steadiness,
@@ -172,6 +173,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
             *headlines(summary, failed)[1:],
             *reference_lines(summary, failed),
             *suite_sentences(summary),
+            *estimates(summary),
             *abstention(summary),
             *vacuous_passes(summary),
             *filter(None, [model_sentence(summary.models)]),

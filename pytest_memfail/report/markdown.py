@@ -28,6 +28,7 @@ from pytest_memfail.report.terminal import failed_questions, headlines, referenc
 from pytest_memfail.report.text import (
     abstention,
     amount,
+    estimates,
     kept_of_it,
     model_sentence,
     occurring,
@@ -120,7 +121,7 @@ def _overview(record: Loaded) -> Iterator[str]:
     for line in suite_sentences(summary)[:MAX_MEASURES]:
         yield ""
         yield plain(line)
-    if said := [*abstention(summary)[:3], *vacuous_passes(summary)[:3]]:
+    if said := [*estimates(summary), *abstention(summary)[:3], *vacuous_passes(summary)[:3]]:
         yield ""
         yield "; ".join(map(plain, said))
     if calls := model_sentence(summary.models):

@@ -49,6 +49,8 @@ class RateModel(_Model):
     """null if n is 0"""
     low: float = Field(ge=0, le=1)
     high: float = Field(ge=0, le=1)
+    estimated: int = Field(ge=0)
+    """how many more a judge only estimated; they are in neither count nor n"""
 
 
 class TaskModel(_Model):

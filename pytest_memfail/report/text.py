@@ -296,6 +296,18 @@ def vacuous_passes(results: Summary) -> list[str]:
     ]
 
 
+def estimates(results: Summary) -> list[str]:
+    """Return a line about the questions that a judge only estimated: how many are in no rate, and what the rate may be."""
+    rate = results.total.memory_held
+    if not rate.estimated:
+        return []
+    least, most = (100 * bound for bound in rate.bounds)
+    return [
+        f"in no rate: {rate.estimated} of {counted(results.total.n, 'question')}, which the judge only estimates; with them, "
+        f"memory held is between {least:.1f} and {most:.1f} % (--memfail-judge=MODEL or offline+MODEL decides)"
+    ]
+
+
 def abstention(results: Summary) -> list[str]:
     """Return a line for each task with misleading questions: how many were not answered from somebody else's details."""
     said = []
@@ -366,6 +378,8 @@ def verdict_table(results: Summary) -> Iterator[str]:
             yield from (
                 f"{name:<{wide}}{_counts(tally, rest)}" if tally else name for name, tally in _rows_of(block, results)
             )
+    for line in estimates(results):
+        yield from textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     if NO_ANSWER in columns:
         yield f"no answer{SKIPPED}: every memory stage passed, no model answered (--memfail-model=NAME)"
     if UNGRADED in columns and results.replied and not results.answered:

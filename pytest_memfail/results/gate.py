@@ -146,6 +146,8 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
         tokens, about = tally.shown_tokens, summary.approximate is not None
         return _judged(expression, task, tokens, "no tokens were counted", value=tokens, approximate=about)
     rate = measured(tally, expression.measure, summary)
+    if rate.estimated and len({expression.holds(bound) for bound in rate.bounds}) > 1:
+        return _judged(expression, task, None, rate.doubt)
     return _judged(expression, task, rate.value, "no question was graded", rate=rate)
 
 

@@ -18,6 +18,7 @@ from pytest_memfail.core import (
     UNREAD,
     UNSURE,
     VACUOUS,
+    WRONGLY_HELD,
     Doubt,
     Measure,
     QuestionRecord,
@@ -72,6 +73,8 @@ class Tally:
     judged: int = 0
     """Questions that failed, or passed all stages that were judged, without vacuous passes. Without answers, verdicts are shares
     of these: one that only names what must not be held has none of the expected facts that `decided` asks for."""
+    estimates: Counter[str] = field(default_factory=Counter)
+    """By state, questions of which a judge only estimated a stage: they are in no rate of the memory stages."""
     facts_held: Rate = NOTHING
     """The share of single facts of the same questions that were stored, faithful and retrieved."""
     misleading: int = 0
@@ -122,7 +125,7 @@ class Tally:
     @property
     def memory_held(self) -> Rate:
         """The share of tested questions whose memory stages all held; needs no test-taker."""
-        return wilson(self.held, self.tested)
+        return replace(wilson(self.held, self.tested), estimated=self.estimates.total())
 
     def share(self, verdict: str, *, with_vacuous: bool) -> Rate:
         """Return the share of graded questions with a verdict, with vacuous passes as the paper counts or without them."""
@@ -131,7 +134,10 @@ class Tally:
 
     def lost(self, verdict: str) -> Rate:
         """Return the share of a failure of the memory, which needs no answer."""
-        return wilson(self.states[verdict], self.judged)
+        n = self.estimates.total()
+        rate = wilson(self.states[verdict] - self.estimates[verdict], self.judged - n)
+        # an estimate is of facts that memory should hold
+        return rate if verdict == WRONGLY_HELD else replace(rate, estimated=n)
 
 
 def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
@@ -295,8 +301,7 @@ def summarize(
     # one that only names what must not be held needs no answer, and says nothing about those of the others
     telling = [q for q in asked if not q.facts or not all(fact.is_distractor for fact in q.facts)] or asked
     known = tasks or {}
-    groups = (group for name, task in known.items() for group in task.groups(name))
-    by_group: dict[str, list[QuestionRecord]] = {group: [] for group in groups}
+    by_group: dict[str, list[QuestionRecord]] = {g: [] for name, task in known.items() for g in task.groups(name)}
     for question in asked:
         by_group.setdefault(question.group, []).append(question)
     tallies = {name: _tally(name, found) for name, found in by_group.items() if found}
@@ -526,15 +531,12 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     for q in questions:
         if len(counted := _counted_facts(q)) > 1:
             facts.setdefault(q.stratum, Counter()).update(counted)
-    direct = [q for q in questions if not q.must_not_use and not q.is_estimated]
+    direct = [q for q in questions if not q.must_not_use]
     held = [q.counts_as_held for q in questions]
     misleading = [q.verdict for q in questions if q.must_not_use and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
-    shares = [
-        q.shown_tokens / q.store_tokens
-        for q in questions
-        if q.shown_tokens is not None and q.store_tokens  # an empty store has no share
-    ]
+    # an empty store has no share
+    shares = [q.shown_tokens / q.store_tokens for q in questions if q.shown_tokens is not None and q.store_tokens]
     return Tally(
         name,
         states,
@@ -543,6 +545,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         decided=sum(q.memory_held is not None for q in questions),
         undecided=sum(q.is_undecided for q in questions),
         judged=sum((q.failed or q.held) and not q.vacuous for q in questions),
+        estimates=Counter(q.state for q in questions if q.is_estimated and q.memory_held is not None),
         facts_held=_facts_held(direct),
         misleading=sum(q.must_not_use for q in questions),
         abstention=wilson(misleading.count(CORRECT), len(misleading)),
@@ -560,11 +563,12 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     )
 
 
-def _facts_held(questions: Iterable[QuestionRecord]) -> Rate:
+def _facts_held(questions: Sequence[QuestionRecord]) -> Rate:
     """Return the share of facts that passed all memory stages, among those whose stages were decided."""
     rows: dict[tuple[str, ...], list[int]] = {}
-    for q in questions:
+    for q in (q for q in questions if not q.is_estimated):
         counts, facts = rows.setdefault(q.cluster_key, [0, 0]), _counted_facts(q)
         counts[0] += facts.count(FACT_HELD)
         counts[1] += sum(verdict in (FACT_HELD, *MEMORY_FAILURES) for verdict in facts)
-    return clustered((held, n) for held, n in rows.values())
+    estimated = sum(len(_counted_facts(q)) for q in questions if q.is_estimated)
+    return replace(clustered((held, n) for held, n in rows.values()), estimated=estimated)

@@ -41,12 +41,19 @@ STAMP = {
 }
 
 
+class Rewords(Stamps):
+    def get_all_memories(self):
+        return [{**entry, "text": " ".join(reversed(entry["text"].split()))} for entry in self.held]
+
+
 class HearsTheAssistant(Stamps):
     def store_conversation(self, conversation):
         super().store_conversation(replace(conversation, messages=[m for m in conversation.messages if m.role != "user"]))
 
 
 def pytest_memfail_make_system(config, name):
+    if name == "rewords":
+        return lambda context: Rewords(STAMP["right"])
     if name == "deaf":
         return lambda context: HearsTheAssistant(STAMP["right"])
     return (lambda context: Stamps(STAMP[name])) if name in STAMP else None
@@ -100,6 +107,17 @@ def test_a_verbatim_store_that_loses_turns_does_not_score_higher(suite: LongMemE
     result = suite.run("--memfail-fail-on=memory_held<0.5", system="deaf")
     result.stdout.fnmatch_lines(["memfail gate: failed, memory_held<0.5: 0.* of 6*"])
     assert result.ret == 1
+
+
+def test_a_run_says_how_many_questions_are_only_estimated(suite: LongMemEval) -> None:
+    suite.project.conftest(STAMPS)
+    result = suite.run("--memfail-fail-on=memory_held<0.5", "--memfail-report=r.html", system="rewords")
+    assert result.ret == 6
+    text = " ".join(result.stdout.str().split())
+    said = "in no rate: 64 of 72 questions, which the judge only estimates; with them, memory held is between 0.0 and 100.0 %"
+    assert said in text
+    assert said in (suite.project.path / "r.html").read_text()
+    assert "no trustworthy result: memory_held<0.5: 64 of 64 are only estimated" in text
 
 
 def test_bm25_misses_some(suite: LongMemEval) -> None:

@@ -103,6 +103,39 @@ def test_without_judged_answers_failures_are_shares_of_what_was_tested():
     assert gate("memory_held<0.7", offline).checks[0].rate == wilson(6, 8)
 
 
+def half_estimated():
+    """A run of 20 questions, 12 of them estimated: 4 of 10 that memory held, and 8 of 10 that are not stored."""
+    whole = ran(answer="ungraded", a={"held": 10, NOT_STORED: 10})
+    made = list(whole.questions)
+    for at in range(6, 18):
+        (fact,) = made[at].facts
+        guess = replace(fact, storage=replace(fact.storage, estimated=True))
+        made[at] = replace(made[at], facts=(guess,))
+    return replace(whole, questions=tuple(made))
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("memory_held<0.85", "undecided"),
+        ("memory_held<0.3", "passed"),  # at least 6 of 20
+        ("memory_held<0.95", "failed"),  # at most 18 of 20
+        ("facts_held<0.5", "undecided"),
+        ("not_stored>0.5", "undecided"),  # between 2 and 14 of 20
+        ("not_stored>0.05", "failed"),
+        ("summary_error>0.7", "passed"),
+        ("wrongly_held>0", "passed"),
+    ],
+)
+def test_estimates_decide_a_gate_only_where_they_cannot_change_it(text, outcome):
+    assert gate(text, half_estimated()).outcome == outcome
+
+
+def test_an_undecided_gate_says_how_many_are_estimated():
+    found = gate("memory_held<0.85", half_estimated())
+    assert "12 of 20 are only estimated, so it is between 0.300 and 0.900; give --memfail-judge" in found.undecided
+
+
 @pytest.mark.parametrize("measure", ["correct", "reasoning_error"])
 def test_without_judged_answers_nobody_knows_what_is_correct(measure):
     found = gate(f"{measure}>0.5", ran(answer="ungraded", a={"held": 6, NOT_STORED: 2}))
