@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from importlib import util
 from typing import Any, Final
 
-from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score
+from pytest_memfail.core import Measure, QuestionRecord, Score
 from pytest_memfail.grading import f1
 from pytest_memfail.suites.answers import NO_ANSWER, NO_JUDGE, answer_in, known_anyway
 from pytest_memfail.suites.locomo.files import ADVERSARIAL, CATEGORIES
@@ -70,7 +70,7 @@ def published_f1(part: str, answer: str, gold: str) -> float:
 
 
 def mean(value: Value, *parts: str, is_judged: bool = True) -> Of:
-    """Return a measure: the mean of a number of each question of some categories; an error counts as 0.
+    """Return a measure: the mean of a number of each question of some categories.
 
     `value` returns None for an answer that has no such number. `is_judged` says if a model has to judge the answers.
     """
@@ -81,7 +81,7 @@ def mean(value: Value, *parts: str, is_judged: bool = True) -> Of:
             return Score(None, 0, lacks="no question of it")
         if all(question.reply is None for question in asked):
             return Score(None, len(asked), lacks=NO_JUDGE if is_judged else NO_ANSWER)
-        values = [0.0 if question.verdict == ERROR else value(question) for question in asked]
+        values = [value(question) for question in asked]
         known = [one for one in values if one is not None]
         if len(known) < len(values):
             return Score(None, len(asked), lacks=NO_JUDGE if is_judged else NO_ANSWER)
@@ -120,20 +120,18 @@ def turns_shown(*parts: str) -> Of:
     return lambda questions: share_shown([question for question in questions if question.part in parts])
 
 
-def _line(
-    name: str, title: str, measure: Callable[..., Of], line: int, *, with_errors: bool = True
-) -> Iterator[Measure]:
+def _line(name: str, title: str, measure: Callable[..., Of], line: int) -> Iterator[Measure]:
     """Yield a measure over the categories 1 to 4, and then of each of them."""
     every = {number: part for number, part in CATEGORIES.items() if number != ADVERSARIAL}
     groups = {"": (f"{title} (1-4)", list(every.values()))}
     groups |= {f"_{part}": (f"{number} {part.replace('_', '-')}", [part]) for number, part in every.items()}
     for ending, (text, parts) in groups.items():
-        yield Measure(f"{name}{ending}", text, measure(*parts), line=line, unit="percent", with_errors=with_errors)
+        yield Measure(f"{name}{ending}", text, measure(*parts), line=line, unit="percent")
 
 
 def _of_traps(name: str, title: str, value: Value, *, is_judged: bool = True) -> Measure:
     of = mean(value, CATEGORIES[ADVERSARIAL], is_judged=is_judged)
-    return Measure(name, title, of, line=3, unit="percent", with_errors=True)
+    return Measure(name, title, of, line=3, unit="percent")
 
 
 MEASURES: Final[tuple[Measure, ...]] = (
@@ -143,5 +141,5 @@ MEASURES: Final[tuple[Measure, ...]] = (
     _of_traps("adversarial_phrase", "by the published phrases", _by_reply(_has_phrase), is_judged=False),
     Measure("known_anyway", "right without the facts", known_anyway, line=3, unit="count"),
     *_line("f1", "token F1", f1_of, 4),
-    *_line("turns_shown", "evidence turns shown", turns_shown, 5, with_errors=False),
+    *_line("turns_shown", "evidence turns shown", turns_shown, 5),
 )

@@ -15,14 +15,13 @@ Choose = Callable[[QuestionRecord], bool]
 
 
 def accuracy(of: Choose = lambda _: True, name: str = "question") -> Callable[[Sequence[QuestionRecord]], Score]:
-    """Return the share of right answers, whatever became of the facts; an error counts as wrong if not all are errors."""
+    """Return the share of right answers, whatever became of the facts."""
 
     def measure(questions: Sequence[QuestionRecord]) -> Score:
-        asked = [question for question in questions if of(question)]
-        if all(question.verdict == ERROR for question in asked):
-            lacks = f"all {len(asked)} ended with an error" if asked else f"no {name}"
-            return Score(None, len(asked), lacks=lacks)
-        graded = [False if question.verdict == ERROR else is_right(question) for question in asked]
+        asked = [question for question in questions if of(question) and question.verdict != ERROR]
+        if not asked:
+            return Score(None, 0, lacks=f"no {name} has a result")
+        graded = [is_right(question) for question in asked]
         if None in graded:
             lacks = NO_ANSWER if all(question.reply is None for question in asked) else NO_JUDGE
             return Score(None, len(asked), lacks=lacks)
@@ -61,14 +60,13 @@ def _recalls(which: Recall, unit: Unit, line: int) -> tuple[Measure, ...]:
 
 KINDS: Final[tuple[Recall, ...]] = ("any", "all", "ndcg")
 MEASURES: Final = (
-    Measure("accuracy", "accuracy", accuracy(), unit="percent", with_errors=True),
-    Measure("mean_of_types", "mean of types", mean_of_types, unit="percent", with_errors=True),
+    Measure("accuracy", "accuracy", accuracy(), unit="percent"),
+    Measure("mean_of_types", "mean of types", mean_of_types, unit="percent"),
     Measure(
         "abstention",
         "abstention",
         accuracy(lambda question: is_abstention(question.kind), "question that cannot be answered"),
         unit="percent",
-        with_errors=True,
     ),
     Measure("known_anyway", "right without the facts", known_anyway, unit="count"),
     *(
@@ -78,7 +76,6 @@ MEASURES: Final = (
             accuracy(_is_of(name), f"question of {name}"),
             line=2,
             unit="percent",
-            with_errors=True,
         )
         for name in TYPES
     ),
