@@ -25,7 +25,7 @@ def accuracy(of: Choose = lambda _: True, name: str = "question") -> Callable[[S
         if None in graded:
             lacks = NO_ANSWER if all(question.reply is None for question in asked) else NO_JUDGE
             return Score(None, len(asked), lacks=lacks)
-        return Score(graded.count(True) / len(graded), len(graded))
+        return Score(graded.count(True) / len(graded), len(graded), note=f"of {len(graded)}")
 
     return measure
 
