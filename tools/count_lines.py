@@ -20,7 +20,7 @@ LIMITS = {
     "plugin": 1900,
     "running": 1375,
     "engine": 1015,
-    "hosting": 1180,
+    "hosting": 1185,
     "records": 1085,
     "clues": 900,
     "results": 1410,
