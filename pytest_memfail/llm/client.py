@@ -234,8 +234,9 @@ class ModelClient:
             return None
         try:
             text, calls, first = unpacked(found.text) if request.has_more else (found.text, (), {})
+            check_reply(WireReply(text, None, None, found.usage, calls), tools=request.has_tools)
             parsed = parse_reply(text, request.schema) if request.schema else None
-        except (ReplyError, ValueError):  # the schema's own validators, or the form of kept replies, have changed since
+        except (ReplyError, ValueError):  # what is accepted, or the form of kept replies, has changed since
             return None
         return Completion(text, parsed, calls, first, found.usage, from_cache=True)
 

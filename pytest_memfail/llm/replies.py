@@ -22,7 +22,7 @@ MOST_TOKENS: Final = 1 << 40
 """A reply that reports more than this reports nothing; a database could not add such numbers."""
 
 
-THOUGHTS: Final = re.compile(r"\s*<(think|thinking)>.*?</\1>\s*|(?!\s*[{<]).*?</think(?:ing)?>\s*", re.DOTALL)
+THOUGHTS: Final = re.compile(r"(?:\s*<(think|thinking)>.*?</\1>)+\s*|(?!\s*[{<]).*?</think(?:ing)?>\s*", re.DOTALL)
 """The thoughts of a model before its reply. A chat template may have opened them, so that only their end is there."""
 
 
@@ -158,7 +158,7 @@ def is_cut_off(body: Any) -> bool:
 
 
 def check_reply(reply: WireReply, *, tools: bool = False, may_be_cut: bool = False) -> str:
-    """Return the reply's text. Raise `RefusalError` for a refusal, `ReplyError` if it is empty or cut off.
+    """Return the reply's text. Raise `RefusalError` for a refusal, `ReplyError` if it is empty, only thoughts, or cut off.
 
     With `tools`, the text may be empty if there are tool calls. With `may_be_cut`, a reply that has an answer may be cut off.
     """
@@ -168,8 +168,10 @@ def check_reply(reply: WireReply, *, tools: bool = False, may_be_cut: bool = Fal
         raise RefusalError("a content filter stopped the reply")
     if reply.finish_reason == "length" and not (may_be_cut and _has_answer(reply.text)):
         raise ReplyError(f"the reply is cut off after {reply.usage.completion_tokens} tokens: {_quoted(reply.text)}")
-    if not reply.text.strip() and not (tools and reply.calls):
-        raise ReplyError("the reply is empty")
+    if not _has_answer(reply.text) and not (tools and reply.calls):
+        if not reply.text.strip():
+            raise ReplyError("the reply is empty")
+        raise ReplyError(f"the reply has only thoughts, expected an answer after them: {_quoted(reply.text)}")
     return reply.text
 
 
@@ -216,7 +218,7 @@ def without_thoughts(text: str) -> str:
 
 
 def _has_answer(text: str) -> bool:
-    """Return whether a text that is cut off has more than thoughts, which it may break off."""
+    """Return whether a text has more than thoughts, which may have no end."""
     said = without_thoughts(text).strip()
     return bool(said) and not said.lower().startswith("<think")
 

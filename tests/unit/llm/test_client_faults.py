@@ -112,6 +112,24 @@ def test_a_reply_without_a_schema_must_be_whole_too(kind: str) -> None:
     assert endpoint.calls == 3
 
 
+@pytest.mark.parametrize("schema", [Finding, None])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>So {json.dumps(GOOD)} it is.</think>\n",
+        f"<thinking>\nSo {json.dumps(GOOD)} it may be, or",
+        "So he does.</think>\n",
+        "<think>So.</think>\n<think>Or",
+    ],
+)
+def test_thoughts_alone_are_no_reply(text: str, schema: type[Finding] | None) -> None:
+    with LocalEndpoint(answer=lambda _: text) as endpoint:
+        asker = Asker(endpoint)
+        with pytest.raises(ReplyError, match="the reply has only thoughts, expected an answer after them: '"):
+            run(asker, lambda: asker.ask(schema=schema))
+    assert endpoint.calls == 3
+
+
 def test_a_reply_that_cannot_be_used_is_counted_each_time() -> None:
     with LocalEndpoint(answer=good, faults=[Fault("empty"), Fault("wrong_schema")]) as endpoint:
         asker = Asker(endpoint)
@@ -224,6 +242,7 @@ WRAPPED = {
     "a fence": f"```json\n{TEXT}\n```",
     "prose": f"Sure, here is my evaluation:\n{TEXT}\nI hope that helps.",
     "thoughts": f"<think>\nThe form is {{}}.\n</think>\n\n{TEXT}",
+    "thoughts twice": f"<think>So.</think>\n<think>\n</think>\n{TEXT}",
     "the end of thoughts": f"The form is {{}}.\n</think>\n{TEXT}",
     "a byte order mark": f"\ufeff{TEXT}",
     "all of it": f"\ufeff<think>So.</think>Here:\n```\n{TEXT}\n```",
@@ -243,7 +262,6 @@ UNUSABLE = {
     "an unfinished second object": f"{TEXT} or {{",
     "another type": '```\n{"present": "true", "reason": "x"}\n```',
     "an object in a broken one": '{"a": {"present": true, "reason": "x"}',
-    "thoughts without an end": f"<think>So {TEXT} it may be, or",
 }
 
 
@@ -251,9 +269,6 @@ UNUSABLE = {
 def test_whatever_is_not_exactly_one_fitting_object_is_no_reply(text: str) -> None:
     with LocalEndpoint(answer=lambda _: text) as endpoint:
         asker = Asker(endpoint)
-        if text.startswith("<think>"):
-            assert run(asker, asker.ask).parsed == Finding(**GOOD)  # one object, whatever is around it
-            return
         with pytest.raises(ReplyError, match="seems to ignore JSON schemas") as found:
             run(asker, asker.ask)
     assert endpoint.calls == 3

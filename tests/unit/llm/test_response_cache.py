@@ -132,6 +132,17 @@ def test_a_reply_that_cannot_be_used_is_not_kept(path: Path) -> None:
         assert not run(asker, work).from_cache
 
 
+def test_kept_thoughts_without_an_answer_are_asked_again(path: Path) -> None:
+    with LocalEndpoint(answer=lambda _: "Yes.") as endpoint:
+        asker = Asker(endpoint, cache=ResponseCache(path))
+        run(asker, lambda: asker.ask(schema=None))
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE replies SET text = '<think>Yes.</think>'")
+        again = Asker(endpoint, cache=ResponseCache(path))
+        reply = run(again, lambda: again.ask(schema=None))
+    assert (reply.text, reply.from_cache) == ("Yes.", False)
+
+
 def test_identical_calls_in_flight_are_one(path: Path) -> None:
     with LocalEndpoint(answer=good, latency_seconds=0.05) as endpoint:
         asker = Asker(endpoint, cache=ResponseCache(path))
