@@ -185,14 +185,30 @@ def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
     try:
         # strict: the string "true" is not the boolean that was asked for
         return schema.model_validate_json(json_object(text), strict=True)
+    except _TwiceError as error:
+        found = (str(error), "got it twice, expected once")
     except ValidationError as error:
         found = first_problem(error, schema.model_fields) if "{" in text else ("", "no JSON object")
-        said, form = ": ".join(filter(None, found)), ", ".join(schema.model_fields)
-        raise ReplyError(f"the reply is not in the expected form ({form}): {said}: {_quoted(text)}") from None
+    said, form = ": ".join(filter(None, found)), ", ".join(schema.model_fields)
+    raise ReplyError(f"the reply is not in the expected form ({form}): {said}: {_quoted(text)}")
+
+
+class _TwiceError(Exception):
+    """An object has this key twice, perhaps with two verdicts."""
+
+
+def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of these pairs. Raise `_TwiceError` if a key occurs twice, of which parsers drop one."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _TwiceError(key)
+        found[key] = value
+    return found
 
 
 def json_object(text: str) -> str:
-    """Return the JSON object of a text that has exactly one, else the text.
+    """Return the JSON object of a text that has exactly one, else the text. Raise `_TwiceError` if it has a key twice.
 
     >>> json_object('```json\\n{"right": true}\\n```'), json_object("{1} and {2}")
     ('{"right": true}', '{1} and {2}')
@@ -200,7 +216,7 @@ def json_object(text: str) -> str:
     said = without_thoughts(text)
     start = said.find("{")
     try:
-        _, end = json.JSONDecoder().raw_decode(said, max(start, 0))
+        _, end = json.JSONDecoder(object_pairs_hook=_each_once).raw_decode(said, max(start, 0))
     except (ValueError, RecursionError):
         return said
     # a second brace may begin another verdict

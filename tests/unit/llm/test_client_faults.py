@@ -261,6 +261,7 @@ UNUSABLE = {
     "two objects": f"{TEXT} or {TEXT}",
     "an unfinished second object": f"{TEXT} or {{",
     "another type": '```\n{"present": "true", "reason": "x"}\n```',
+    "a verdict twice": '{"present": false, "reason": "x", "present": true}',
     "an object in a broken one": '{"a": {"present": true, "reason": "x"}',
 }
 
