@@ -97,7 +97,7 @@ class _Assisted(ModelTestTaker):
         reply = await super().answer(question, shown)
         # a different answer each time: how often a model repeats itself is unknown, and the judge would ask nothing
         # then
-        return replace(reply, text=reply.text + "\n" * self._repeat)
+        return replace(reply, text=reply.text + " again" * self._repeat)
 
     async def respond(self, conversation: Conversation, history: Sequence[Message]) -> str:
         await super().respond(conversation, history)

@@ -88,6 +88,7 @@ from .model import (
     StorePlan as StorePlan,
     Task as Task,
     Trace as Trace,
+    answer_in as answer_in,
     rank_of as rank_of,
 )
 from .origins import (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from pytest_memfail.core.claim import TEXT_ALONE, Claim, Part
@@ -291,13 +293,31 @@ class Task:
         return tuple(q for store in self.stores for q in store.questions)
 
 
+_ANSWER: Final = re.compile(r"^[\s*_#>-]*answer[*_]*\s*:[*_]*", re.I | re.M)
+
+
+@lru_cache(maxsize=65536)  # an interval of a measure reads each reply thousands of times
+def answer_in(reply: str) -> str:
+    """Return the answer in a reply: the text after its last "Answer:", or the whole reply.
+
+    Our test-taker repeats the memories it used before the answer. They must not count as an answer.
+    """
+    places = list(_ANSWER.finditer(reply))
+    return (reply[places[-1].end() :] if places else reply).strip()
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The test-taker's answer."""
+    """The test-taker's reply."""
 
     text: str
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+
+    @property
+    def answer(self) -> str:
+        """The answer in it, without the memories that it repeats (`answer_in`)."""
+        return answer_in(self.text)
 
 
 @dataclass(frozen=True, slots=True)

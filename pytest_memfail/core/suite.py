@@ -159,8 +159,10 @@ class AnswerKind:
     ask: GradeWithModel | None = None
     """Grades the answers that `grade` leaves open, instead of one call with `right`."""
     gold: tuple[str, ...] = ("gold", "facts", "replaced", "values")
-    """What a model sees beside the reply, in this order: `gold`, `entity`, `said`, `facts`, `replaced`, `values`, and any of
+    """What a model sees beside the answer, in this order: `gold`, `entity`, `said`, `facts`, `replaced`, `values`, and any of
     the question's keys."""
+    restated: bool = False
+    """Whether the memories that a reply repeats before its answer count too, as those that it used."""
     lead: str = "right: "
     """Text before the criterion in a prompt."""
 

@@ -117,7 +117,11 @@ class SuiteKinds:
         if reply is None:
             return NO_REPLY
         kind = self.answers.get(question.kind)
-        if kind is not None and kind.grade is not None and (graded := kind.grade(question, facts, reply.text)):
+        if (
+            kind is not None
+            and kind.grade is not None
+            and (graded := kind.grade(question, facts, said_in(reply, kind)))
+        ):
             return graded
         return judge_letter(question, reply) if question.letter is not None else None
 
@@ -125,6 +129,11 @@ class SuiteKinds:
         """Return whether a reply is always graded without a model, and so whatever became of the facts."""
         kind = self.answers.get(question.kind)
         return question.letter is not None or (kind is not None and kind.settles)
+
+
+def said_in(reply: Reply, kind: AnswerKind) -> str:
+    """Return what counts of a reply for a kind of question."""
+    return reply.text if kind.restated else reply.answer
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:

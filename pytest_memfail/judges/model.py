@@ -24,7 +24,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.judges import prompts
 from pytest_memfail.judges.examiner import FIRST_ENTRIES, Check, Examiner, numbered
-from pytest_memfail.judges.kinds import SuiteKinds
+from pytest_memfail.judges.kinds import SuiteKinds, said_in
 from pytest_memfail.judges.plain import is_said, opposite, stated_at
 from pytest_memfail.judges.replies import (
     AddedReply,
@@ -152,18 +152,19 @@ class ModelJudge:
             return graded
         assert reply is not None
         kind = self._suite_kinds.answer_kind(question)
-        if kind.ask is not None:
-            return await kind.ask(self._examiner.about_material, question, facts, reply.text)
-        if not kind.right:
+        if kind.ask is None and not kind.right:
             return StageResult("ungraded", f"questions of the kind {question.kind} have no criterion for a model")
-        if not reply.text.strip():
-            return StageResult("failed", "the reply is empty", missing=question.gold)
-        if opposite(question.gold, reply.text):
+        if not reply.answer:
+            return StageResult("failed", "the reply gives no answer", missing=question.gold)
+        said = said_in(reply, kind)
+        if kind.ask is not None:
+            return await kind.ask(self._examiner.about_material, question, facts, said)
+        if opposite(question.gold, reply.answer):
             return StageResult(
                 "failed", "the answer begins with the opposite of the expected one", missing=question.gold
             )
         judged = await self._examiner.ask(
-            prompts.about_answer(question, facts, reply.text, kind),
+            prompts.about_answer(question, facts, said, kind),
             LabelledReply if kind.labels else AnswerReply,
             "answer",
             lambda judged: problem_of(judged, (), kind.labels),

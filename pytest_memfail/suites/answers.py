@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, LEFT_OPEN, MEMORY_FAILURES, QuestionRecord, Score
 
 NO_ANSWER: Final = "needs a model that answers"
 NO_JUDGE: Final = "needs models that answer and judge"
-_ANSWER: Final = re.compile(r"^[\s*_#>-]*answer[*_]*\s*:[*_]*", re.I | re.M)
 
 
 def is_right(question: QuestionRecord) -> bool | None:
@@ -30,13 +27,3 @@ def known_anyway(questions: Sequence[QuestionRecord]) -> Score:
     if not graded:
         return Score(None, 0, lacks=NO_ANSWER)
     return Score(float(sum(q.credited is True and q.memory_held is False for q in graded)), len(graded))
-
-
-@lru_cache(maxsize=65536)  # an interval of a measure reads each reply thousands of times
-def answer_in(reply: str) -> str:
-    """Return the answer in a reply: the text after its last "Answer:", or the whole reply.
-
-    Our test-taker repeats the memories it used before the answer. They must not count as an answer.
-    """
-    places = list(_ANSWER.finditer(reply))
-    return (reply[places[-1].end() :] if places else reply).strip()

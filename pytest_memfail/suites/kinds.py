@@ -71,6 +71,7 @@ ANSWERS: Final[dict[str, AnswerKind]] = {
 the reply mentions or plainly covers each item of the gold list; a synonym or an equivalent wording covers an \
 item, the category alone does not. List the items not covered as missing.""",
         gold=("gold",),
+        restated=True,
     ),
     "multiple_choice": _OPEN,
     "open": _OPEN,

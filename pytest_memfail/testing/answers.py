@@ -22,6 +22,12 @@ from pytest_memfail.texts import after_stops
 BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
 WORD: Final = re.compile(r"[^\W_]+")
 NAME: Final = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
+CLOSED: Final = re.compile(
+    r"(?:^\W*|[,;:\u2013\u2014] *(?:and |or |so |then )?)"
+    r"(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would)\b",
+    re.IGNORECASE,
+)
+"""How the last sentence of a question begins, or a clause of it, that Yes or No answers."""
 NAME_END: Final = re.compile("['’]s$")
 OPTION: Final = re.compile(r"^([A-E])\. (.*)$", re.MULTILINE)
 STEM: Final = 5
@@ -281,7 +287,8 @@ def _answer(question: str, memories: Sequence[str]) -> str:
     if not used:
         return "Memories used: none\nAnswer: I do not know that."
     said = " ".join(used)
-    return f"Memories used: {said}\nAnswer: {'Yes' if _share(question, said) >= HOLDS else 'No'}."
+    decided = "Yes." if _share(question, said) >= HOLDS else "No."
+    return f"Memories used: {said}\nAnswer: {decided if CLOSED.search(after_stops(question)[-1]) else said}"
 
 
 def _names(question: str) -> list[str]:

@@ -9,7 +9,6 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from pytest_memfail.core import AnswerKind, AskModel, Fact, Question, StageResult, one_line
-from pytest_memfail.suites.answers import answer_in
 
 STRICT: Final = "strict"
 LENIENT: Final = "lenient"
@@ -41,15 +40,15 @@ def _problem(reply: Grades) -> str | None:
 
 def grade_empty(question: Question, _: Sequence[Fact], reply: str) -> StageResult | None:
     """Fail an empty reply, and leave all others to the model."""
-    if answer_in(reply):
+    if reply:
         return None
     metrics = {STRICT: 0.0, LENIENT: 0.0}
-    return StageResult("failed", "the reply is empty", missing=question.gold, confidence=1.0, metrics=metrics)
+    return StageResult("failed", "the reply gives no answer", missing=question.gold, confidence=1.0, metrics=metrics)
 
 
 async def ask_both(deciding: str, ask: AskModel, question: Question, _: Sequence[Fact], reply: str) -> StageResult:
     """Grade a reply by both criteria in one call; that named `deciding` gives the outcome, and measures read both."""
-    material = {"asked": [question.text], "right_answer": question.gold, "reply": [answer_in(reply)]}
+    material = {"asked": [question.text], "right_answer": question.gold, "reply": [reply]}
     found = await ask(CRITERIA, material, Grades, _problem)
     metrics = {STRICT: float(found.strict), LENIENT: float(found.lenient)}
     is_right = bool(metrics[deciding])

@@ -10,9 +10,9 @@ from functools import lru_cache, partial
 from importlib import util
 from typing import Any, Final
 
-from pytest_memfail.core import Measure, QuestionRecord, Score
+from pytest_memfail.core import Measure, QuestionRecord, Score, answer_in
 from pytest_memfail.grading import f1
-from pytest_memfail.suites.answers import NO_ANSWER, NO_JUDGE, answer_in, known_anyway
+from pytest_memfail.suites.answers import NO_ANSWER, NO_JUDGE, known_anyway
 from pytest_memfail.suites.locomo.files import ADVERSARIAL, CATEGORIES
 from pytest_memfail.suites.locomo.kinds import LENIENT, STRICT
 from pytest_memfail.suites.turns import share_shown

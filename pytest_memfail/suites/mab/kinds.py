@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import AnswerKind, Fact, Found, Kind, Question, StageResult
-from pytest_memfail.suites.answers import answer_in
 from pytest_memfail.suites.mab.facts import subjects_of
 from pytest_memfail.suites.mab.scores import exact_match, has_all, label_match, norm, substring_match
 from pytest_memfail.suites.mab.summaries import ask_summary, grade_empty
@@ -171,33 +170,31 @@ def find_string(fact: Fact, texts: Sequence[str]) -> Found:
 def _result(question: Question, reply: str, *, right: bool, label: str | None = None) -> StageResult:
     if right:
         return StageResult("passed", "the answer matches", confidence=1.0)
-    reason = f"the answer does not match: {answer_in(reply)[:80]}"
+    reason = f"the answer does not match: {reply[:80]}"
     return StageResult("failed", reason, missing=question.gold[:1], confidence=1.0, label=label)
 
 
 def grade_substring(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:
     """Pass an answer with a gold as a substring; label an answer with a replaced value."""
-    said = answer_in(reply)
     replaced = [value for fact in facts for value in fact.claim.replaced]
-    label = STALE if substring_match(replaced, said) else None
-    return _result(question, reply, right=substring_match(question.gold, said), label=label)
+    label = STALE if substring_match(replaced, reply) else None
+    return _result(question, reply, right=substring_match(question.gold, reply), label=label)
 
 
 def grade_exact(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer that is a gold."""
-    return _result(question, reply, right=exact_match(question.gold, answer_in(reply)))
+    return _result(question, reply, right=exact_match(question.gold, reply))
 
 
 def grade_label(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer whose first line is the label."""
-    return _result(question, reply, right=label_match(question.gold, answer_in(reply)))
+    return _result(question, reply, right=label_match(question.gold, reply))
 
 
 def grade_titles(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Score a list of titles by Recall@5; one right title among the first five passes."""
-    answer = answer_in(reply)
-    score = recall(question.keys["titles"], question.gold, answer)
-    given = ", ".join(recommended(answer)[:3]) or "nothing"
+    score = recall(question.keys["titles"], question.gold, reply)
+    given = ", ".join(recommended(reply)[:3]) or "nothing"
     reason = f"Recall@5 {score:.2f}: the list begins with {given[:80]}"
     missing = () if score else question.gold
     return StageResult("passed" if score else "failed", reason, missing=missing, confidence=1.0, score=score)
@@ -205,7 +202,7 @@ def grade_titles(question: Question, facts: Sequence[Fact], reply: str) -> Stage
 
 def grade_events(question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer that repeats all golds."""
-    return _result(question, reply, right=has_all(question.gold, answer_in(reply)))
+    return _result(question, reply, right=has_all(question.gold, reply))
 
 
 KINDS: Final[dict[str, Kind]] = {

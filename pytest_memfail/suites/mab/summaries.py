@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict
 
 from pytest_memfail.core import AskModel, Fact, Question, StageResult
 from pytest_memfail.grading import f1
-from pytest_memfail.suites.answers import answer_in
 from pytest_memfail.texts import sentences
 
 PASSES_AT: Final = 0.5
@@ -49,20 +48,20 @@ class Numbers(_Reply):
 
 def grade_empty(question: Question, facts: Sequence[Fact], reply: str) -> StageResult | None:  # noqa: ARG001
     """Fail an empty summary, and leave all others to the model."""
-    if answer_in(reply):
+    if reply:
         return None
-    return StageResult("failed", "the reply is empty", confidence=1.0, score=0.0)
+    return StageResult("failed", "the reply gives no answer", confidence=1.0, score=0.0)
 
 
 async def ask_summary(ask_model: AskModel, question: Question, facts: Sequence[Fact], reply: str) -> StageResult:  # noqa: ARG001
     """Return fluency times F1 of precision and recall, by three calls (arXiv 2507.05257, appendix A.3.2)."""
-    points, summary = question.keys.get("points", ()), answer_in(reply)
+    points = question.keys.get("points", ())
     if not points:
         return StageResult("ungraded", "the row names no key points to look for")
-    said = sentences(summary)
+    said = sentences(reply)
     fluency, conveyed, supported = await asyncio.gather(
-        ask_model(FLUENT, {"summary": [summary]}, Fluency),
-        ask_model(POINTS, {"key_points": points, "summary": [summary]}, Numbers, _within(len(points))),
+        ask_model(FLUENT, {"summary": [reply]}, Fluency),
+        ask_model(POINTS, {"key_points": points, "summary": [reply]}, Numbers, _within(len(points))),
         ask_model(SUPPORTED, {"reference": question.gold[:1], "sentences": said}, Numbers, _within(len(said))),
     )
     recall, precision = len(set(conveyed.numbers)) / len(points), len(set(supported.numbers)) / len(said)

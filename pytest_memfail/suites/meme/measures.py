@@ -19,6 +19,7 @@ from pytest_memfail.core import (
     Measure,
     QuestionRecord,
     Score,
+    answer_in,
 )
 from pytest_memfail.grading import longest_run
 from pytest_memfail.suites.answers import is_right, known_anyway
@@ -225,7 +226,7 @@ def _share_in_order(question: QuestionRecord) -> float:
     if is_right(question):
         return 1.0
     orders = [steps_of(fact.text) for fact in question.facts if fact.id.endswith("-order")]
-    named = sum(longest_run(steps, question.reply or "") for steps in orders)
+    named = sum(longest_run(steps, answer_in(question.reply or "")) for steps in orders)
     return named / sum(map(len, orders))
 
 

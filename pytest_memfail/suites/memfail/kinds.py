@@ -116,6 +116,7 @@ or if the relation or its direction changed or got lost.""",
 }
 """Those of MemFail have gold values (`gold.py`)."""
 
+# restated: as published, the last stage asks whether a reply uses the memories, which it was told to repeat
 ANSWERS: Final[dict[str, AnswerKind]] = {
     **kinds.ANSWERS,
     "yes_no": replace(
@@ -123,10 +124,12 @@ ANSWERS: Final[dict[str, AnswerKind]] = {
         right="""\
 the reply settles on the same yes or no as the gold answer and does not contradict the rule. "Maybe", "probably" \
 and other hedging settle nothing.""",
+        restated=True,
     ),
     "direct": AnswerKind(
         right="the reply agrees with the gold answer and draws on this person's own particulars instead of general advice.",
         gold=("gold", "entity", "said"),
+        restated=True,
     ),
     "misleading": AnswerKind(
         right="""\
@@ -135,5 +138,6 @@ reply presents particulars of "said" as the distractor's, or answers from them a
 knowledge, a plain "I don't know", or telling that these are somebody else's is right.""",
         gold=("entity", "said", "distractor"),  # a literal refusal, the gold answer, is only one of many right replies
         lead="",
+        restated=True,
     ),
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_memfail.core import AnswerKind, Claim, Fact, Found, Kind, Question, StageResult
+from pydantic import BaseModel
+
+from pytest_memfail.core import AnswerKind, AskModel, Claim, Fact, Found, Kind, Question, StageResult
 
 
 def find_word(evidence: Fact, texts: Any) -> Found:
@@ -44,10 +46,21 @@ def grade_words(question: Question, evidence: Any, reply: str) -> StageResult | 
     return None
 
 
+class Reason(BaseModel):
+    reason: str
+
+
+async def ask_once(ask_model: AskModel, question: Question, evidence: Any, reply: str) -> StageResult:
+    """Fail a reply for the model's reason."""
+    return StageResult("failed", (await ask_model("Why?", {"reply": [reply]}, Reason)).reason)
+
+
 ANSWERS = {
     "colour": AnswerKind("the reply names the colour.", grade_words, ("omission", "hallucination")),
     "shade": AnswerKind("the reply names the colour."),
     "exact": AnswerKind("", grade_words, settles=True),
+    "ring": AnswerKind("", ask=ask_once),
+    "use": AnswerKind("the reply uses the fact.", restated=True),
 }
 
 

@@ -14,6 +14,7 @@ from pytest_memfail.core import AnswerKind, JudgeError, Kind, Memory, Reply, Sta
 from pytest_memfail.judges import OfflineJudge, prompts
 from pytest_memfail.judges.cascade import CascadeJudge
 from pytest_memfail.llm import ReplyError
+from pytest_memfail.suites import BUILT_IN, built_in_suite
 
 OPTIONS = {"kinds": KINDS, "answers": ANSWERS}
 PROTOCOLS = ("ours", "paper")
@@ -206,8 +207,31 @@ def test_an_answer_that_only_a_grader_can_judge_and_does_not_stays_open():
     assert asked_for.result.reason == "questions of the kind exact have no criterion for a model"
 
 
-def test_an_empty_reply_is_wrong_unless_the_grader_says_otherwise():
-    assert graded("colour", " ").result == StageResult("failed", "the reply is empty", missing=("teal",))
+@pytest.mark.parametrize("reply", [" ", "Memories used:\nThe door is pink.\n**Answer:**"])
+@pytest.mark.parametrize("kind", ["colour", "shade", "ring"])
+def test_a_reply_without_an_answer_is_wrong_unless_the_grader_says_otherwise(kind, reply):
+    asked_for = graded(kind, reply)
+    assert asked_for.result == StageResult("failed", "the reply gives no answer", missing=("teal",))
+    assert asked_for.requests == []
+
+
+@pytest.mark.parametrize("memory", ["The door is teal.", "The door is ochre."])
+def test_no_grader_counts_the_memories_that_a_reply_repeats(memory):
+    reply = f"Memories used:\n{memory}\nAnswer: It is pink."
+    wrong = {"reason": "another", "missing": [], "right": False}
+    for kind in ("colour", "shade"):
+        (request,) = graded(kind, reply, wrong).requests
+        assert json.loads(block(request, "reply")) == "It is pink."
+    (request,) = graded("ring", reply, {"reason": "another"}).requests
+    assert block(request, "reply") == '1 "It is pink."'
+    (request,) = graded("use", reply, wrong).requests
+    assert json.loads(block(request, "reply")) == reply
+
+
+def test_only_memfail_grades_the_memories_that_a_reply_repeats():
+    suites = (built_in_suite(name) for name in BUILT_IN)
+    counted = {name for suite in suites for name, kind in suite.answers.items() if kind.restated}
+    assert counted == {"all_of", "direct", "misleading", "yes_no"}
 
 
 # -- the local endpoint as judge ---------------------------------------------------------------------------------------

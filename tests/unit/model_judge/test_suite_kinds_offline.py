@@ -93,7 +93,6 @@ def test_a_kind_of_answer_without_a_grader_needs_a_model(judge):
 
 
 def test_the_judge_settles_letters_and_what_an_exact_grader_decides(judge):
-    settled = {kind: judge.settles(asked(kind)) for kind in (*ANSWERS, "open")}
-    assert settled == {"colour": False, "shade": False, "exact": True, "open": False}
+    assert [kind for kind in (*ANSWERS, "open") if judge.settles(asked(kind))] == ["exact"]
     assert judge.settles(asked("multiple_choice", letter="A"))
     assert judge.settles(asked("colour", letter="A"))

@@ -179,7 +179,7 @@ def asking(*, strict, lenient):
 )
 def test_one_call_grades_by_both_criteria_and_the_setting_decides(kind, strict, lenient, outcome):
     ask, shown = asking(strict=strict, lenient=lenient)
-    found = asyncio.run(ANSWERS[kind].ask(ask, question(kind), (), "Memories used: x\nAnswer: a pet"))
+    found = asyncio.run(ANSWERS[kind].ask(ask, question(kind), (), "a pet"))
     assert found.outcome == outcome
     assert found.metrics == {"strict": float(strict), "lenient": float(lenient)}
     assert found.missing == (() if outcome == "passed" else ("a cat",))
@@ -189,13 +189,13 @@ def test_one_call_grades_by_both_criteria_and_the_setting_decides(kind, strict, 
 def test_a_reply_that_is_strictly_but_not_leniently_right_is_asked_for_again():
     ask, _ = asking(strict=True, lenient=False)
     with pytest.raises(ValueError, match='"strict" is true, but "lenient" is false'):
-        asyncio.run(ANSWERS["locomo_strict"].ask(ask, question(), (), "Answer: a cat"))
+        asyncio.run(ANSWERS["locomo_strict"].ask(ask, question(), (), "a cat"))
     with pytest.raises(ValidationError):
         Grades.model_validate({"reason": "x", "strict": 1, "lenient": True})
 
 
 def test_an_empty_reply_is_wrong_by_both_criteria_without_a_model():
-    found = ANSWERS["locomo_lenient"].grade(question("locomo_lenient"), (), "Answer: ")
+    found = ANSWERS["locomo_lenient"].grade(question("locomo_lenient"), (), "")
     assert (found.outcome, found.metrics) == ("failed", {"strict": 0.0, "lenient": 0.0})
     assert ANSWERS["locomo_strict"].grade(question(), (), "a cat") is None
 

@@ -8,10 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from mab_rows import FACTS, row, write
 
-from pytest_memfail.core import Fact, Listing, Memory, Reply, SuiteRequest
+from pytest_memfail.core import Fact, Listing, Memory, Reply, SuiteRequest, answer_in
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.suites.answers import answer_in
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.suites.mab.kinds import KINDS
 from pytest_memfail.suites.mab.scores import exact_match, has_all, label_match, norm, substring_match
