@@ -60,7 +60,7 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
     """Return the reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
     if (rows := rows_to_write(request)) is not None:
         return _text(chats_by_rule(rows))
-    blocks = _blocks(request)
+    blocks, shape = _blocks(request), str(request["messages"][-1]["content"]).rpartition("\n")[2]
     if "fact" in blocks and (fact := json.loads(blocks["fact"]))["kind"] not in _default_kinds():
         return _text(
             _about_suite(fact, _entries(blocks["memories"]), has_state='"outdated"' in str(request["messages"]))
@@ -74,12 +74,11 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
         return _text(_about_answer(json.loads(blocks["facts"]), json.loads(blocks["reply"])))
     if "right_answer" in blocks:
         (_, wanted), (_, reply) = (_entries(blocks[name])[0] for name in ("right_answer", "reply"))
-        return _text({"verdict": "yes" if _share(wanted, reply) >= AGREES else "no"})
+        return _text(_in_shape(shape, right=_share(wanted, reply) >= AGREES))
     if "question" in blocks:
         return _answer(json.loads(blocks["question"]), [text for _, text in _entries(blocks["memories"])])
     if "memories" in blocks:
         return _text({"reason": "ok"})
-    shape = str(request["messages"][-1]["content"]).rpartition("\n")[2]
     return _text(_in_shape(shape)) if shape.startswith('{"') else "Thank you, I will remember that."
 
 
@@ -91,13 +90,13 @@ def _default_kinds() -> frozenset[str]:
     return frozenset(name for suite in map(built_in_suite, DEFAULT) for name in (*suite.kinds, *suite.answers))
 
 
-def _in_shape(shape: str) -> dict[str, Any]:
-    """Return an affirmative reply to a suite's own check, whose prompt ends with the shape of the reply.
+def _in_shape(shape: str, *, right: bool = True) -> dict[str, Any]:
+    """Return a reply to a suite's own check, whose prompt ends with the shape of the reply; affirmative by default.
 
     >>> _in_shape('{"reason": "one short sentence", "fluent": true or false, "numbers": [the numbers]}')
-    {'reason': 'ok', 'fluent': True, 'numbers': [1]}
+    {'reason': 'yes', 'fluent': True, 'numbers': [1]}
     """
-    kinds = {"t": True, "f": True, "[": [1], '"': "ok"}
+    kinds = {"t": right, "f": right, "[": [1], '"': "yes" if right else "no"}
     return {name: kinds.get(start, 1) for name, start in re.findall(r'"(\w+)": (.)', shape)}
 
 

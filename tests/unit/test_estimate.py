@@ -10,7 +10,7 @@ from pytest_memfail.core import Conversation, Ingest, Message, StorePlan, Task
 from pytest_memfail.estimate import Stored, estimate, stored
 from pytest_memfail.llm import Prices, count_tokens
 from pytest_memfail.results import load_record
-from pytest_memfail.suites import TaskRequest, built_in_suite, choose_suites, load_tasks
+from pytest_memfail.suites import BUILT_IN, TaskRequest, built_in_suite, choose_suites, load_tasks
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
 TASKS = ("updated_facts", "coexisting_facts")
@@ -103,6 +103,17 @@ def test_a_suite_says_what_it_stores(capsys):
         f"stored: 8 stores, {len(texts)} conversations, {count_tokens(texts):,} tokens (a system that"
     )
     assert any(line.startswith("answer by gpt-4o-mini") for line in lines)
+
+
+SHIPPED = [name for name in BUILT_IN if name != "own"]
+"""`own` has no data but a user's cases."""
+
+
+@pytest.mark.parametrize("judge", ["m", "offline+m"])
+@pytest.mark.parametrize("suite", [*SHIPPED, "locomo:ours", "memfail --protocol=paper", "longmemeval --protocol=paper"])
+def test_every_shipped_suite_can_be_estimated(capsys, suite, judge):
+    assert main(["estimate", "--model=t", "--limit=2", f"--judge={judge}", "--suite", *suite.split()]) == 0
+    assert "answer by m " in capsys.readouterr().out
 
 
 def test_a_text_counts_as_often_as_it_is_stored():
