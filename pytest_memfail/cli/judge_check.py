@@ -165,8 +165,9 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"--explain: got the judge {options.judge!r}, expected offline, which has features")
     if options.fail_under is not None and not 0 <= options.fail_under <= 1:
         raise UsageError(f"--fail-under: got {options.fail_under:g}, expected a share from 0 to 1, such as 0.9")
-    if options.every < 1 or options.concurrency < 1 or (options.limit is not None and options.limit < 1):
-        raise UsageError("--every, --concurrency and --limit: expected 1 or more")
+    for name in ("every", "concurrency", "limit"):
+        if (number := getattr(options, name)) is not None and number < 1:
+            raise UsageError(f"--{name}: got {number}, expected 1 or more")
 
 
 def _planted(options: argparse.Namespace, suite: Suite) -> list[Case]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_memfail.cli.arguments import Arguments
 from pytest_memfail.cli.cache import DEFAULT_CACHE
-from pytest_memfail.core import check_can_be_made
+from pytest_memfail.core import UsageError, check_can_be_made
 from pytest_memfail.options import json_or_text, read_pairs, recorded_judge, recorded_judge_options
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ def open_judge(
     given, kinds = read_pairs(options.judge_option, f"{OPTION}-option"), kinds_of(suites)
     judge = NamedJudge(options.judge, OPTION, given, Path.cwd())
     if (model := judge.model()) is None:
+        if options.model_option:
+            raise UsageError(
+                f"--model-option: got {options.model_option[0]} with {OPTION}={options.judge}, expected a judge that asks a "
+                f"model, such as {OPTION}=offline+MODEL"
+            )
         return judge, cast("Judge", judge.make(protocol, kinds)), None
     from pytest_memfail.llm import Ledger, ModelClient, ResponseCache
 

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.results import load_record
 
     if options.concurrency < 1:
-        raise UsageError("--concurrency: expected 1 or more")
+        raise UsageError(f"--concurrency: got {options.concurrency}, expected 1 or more")
     check_writable(options.output, "-o")
     if is_same_place(options.output, options.record):
         raise UsageError(f"-o: {options.output} is the record to judge; give another name")

@@ -141,12 +141,17 @@ def test_a_broken_judge_is_no_disagreement(cases, capsys, tmp_path, monkeypatch)
         (["--tasks", "soups"], "unknown task 'soups'"),
         (["--taks", "long_hop"], "unrecognized arguments: --taks long_hop; did you mean --tasks?"),
         (["--xyzzy"], "unrecognized arguments: --xyzzy; `memfail judge-check --help` lists its options"),
-        (["--planted", "--every", "0"], "--every, --concurrency and --limit: expected 1 or more"),
+        (["--planted", "--every", "0"], "--every: got 0, expected 1 or more"),
         *(
             (["--fail-under", share], f"--fail-under: got {share}, expected a share from 0 to 1, such as 0.9")
             for share in ("90", "-0.1", "nan")
         ),
-        (["--limit", "0"], "--every, --concurrency and --limit: expected 1 or more"),
+        (
+            ["--model-option", "temperature=0"],
+            "--model-option: got temperature=0 with --judge=offline, expected a judge that asks a model, such as "
+            "--judge=offline+MODEL",
+        ),
+        (["--limit", "0"], "--limit: got 0, expected 1 or more"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_4(cases, capsys, monkeypatch, arguments, said):

@@ -206,6 +206,23 @@ def test_what_cannot_be_judged_is_refused(run, tmp_path, capsys, change, says):
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--concurrency=0", "--concurrency: got 0, expected 1 or more"),
+        (
+            "--model-option=temperature=0",
+            "--model-option: got temperature=0 with --judge=offline, expected a judge that asks",
+        ),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_one_line(run, tmp_path, capsys, option, says):
+    assert main(["regrade", str(run), "--judge", "offline", "-o", str(tmp_path / "out.jsonl"), option]) == 4
+    printed, err = capsys.readouterr()
+    assert says in err
+    assert (printed, len(err.splitlines())) == ("", 1)
+
+
 INCIDENTS = """
 conversations: [I am allergic to penicillin.]
 question: Which antibiotic must I not be given?
