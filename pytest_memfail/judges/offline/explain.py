@@ -8,10 +8,10 @@ from typing import Final
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import plain, tokens_of
 from pytest_memfail.judges.offline.features import is_reversed, is_swapped, is_turned, turns_of
+from pytest_memfail.judges.offline.features.listed import wording_keys
 from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.model import Model
 from pytest_memfail.judges.offline.numbers import quantities
-from pytest_memfail.judges.offline.reading import keys_of
 
 KEPT: Final = 0.7
 """The similarity from which a word counts as found."""
@@ -61,7 +61,7 @@ def lost_part(match: Match) -> str | None:
     """Return one sentence that names a required listed part of which no statement has any word, or a similar one; else None."""
     assert match.best is not None
     for part in match.reading.claim.listed:
-        keys = [keys_of(wording) for wording in part.wordings]
+        keys = [wording_keys(wording) for wording in part.wordings]
         if part.required and all(keys) and not any(any(match.index.shares(some, SIMILAR).values()) for some in keys):
             return f"{part.text!r} missing in {quoted(match.best.statement.text)}"
     return None

@@ -281,7 +281,8 @@ class OfflineJudge:
             certain = Probabilities(0.0, 1 - CERTAIN, CERTAIN)
             label = STALE_VALUE if stated >= STALE else None
             return Judgement("absent", certain, reason_for(match, "absent", ()), missing=_needs(claim), label=label)
-        if (entries := _verbatim(match)) is not None:
+        lost = None if claim.has_ended or is_shown else lost_part(match)
+        if lost is None and (entries := _verbatim(match)) is not None:
             return Judgement("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason_for(match, "kept", ()), entries)
         features = self._features_of(match)
         believed = self._model.probabilities([features[name] for name in self._model.features])
@@ -290,8 +291,8 @@ class OfflineJudge:
         if claim.holds_unsaid and _is_whole_rule(claim) and coverage(reading.context, match.union) < 0.5:
             believed = Probabilities(0.0, 0.0, 1.0)
         fault = None if claim.has_ended else contrary_of(match)
-        if fault is None and believed.kept >= KEPT and not (claim.has_ended or is_shown):
-            fault = lost_part(match)
+        if fault is None and believed.kept >= KEPT:
+            fault = lost
         if fault:
             believed = Probabilities(1 - TURNED, TURNED, 0.0)
         if believed.kept >= KEPT:
@@ -464,7 +465,5 @@ def _is_owners(reading: Reading, sentence: Statement, at: int, index: Index) -> 
         return True
     if any(s.owner and s.owner != (USER,) and not reading.names & set(s.owner) for s in around):
         return False
-    if any(reading.owner <= said.keys for said in read_entry(reading.claim.source)):
-        return False  # whose it is was lost
     owner = index.statements[at].owner
     return not owner or owner == sentence.owner

@@ -52,7 +52,7 @@ def compute(match: Match) -> dict[str, float]:
         text, places = views[view]
         if any(_contains(one, text) for one in wordings):
             return 1.0
-        return max((_share(_keys(one), index, places) for one in wordings), default=0.0)
+        return max((_share(wording_keys(one), index, places) for one in wordings), default=0.0)
 
     by_entry = [(part.role == "core", kept(part.wordings, "entry")) for part in listed]
     found["listed_least"] = min(share for _, share in by_entry)
@@ -68,7 +68,8 @@ def compute(match: Match) -> dict[str, float]:
 
 
 @lru_cache(maxsize=16384)
-def _keys(wording: str) -> tuple[str, ...]:
+def wording_keys(wording: str) -> tuple[str, ...]:
+    """Return the keys of a listed wording."""
     return keys_of(wording)
 
 
