@@ -110,14 +110,15 @@ def is_swapped(match: Match) -> bool:
     """Return whether statements say the claim again with two persons in each other's place, and none says it as it is."""
     reading = match.reading
     texts = " ".join(part.text for part in reading.claim.parts if not part.wordings)
-    told, wanted = [candidate.statement for candidate in match.together], read_entry(texts)
-    named = {_bare(token) for some in (told, wanted) for s in some for token in s.tokens if token.is_name}
-    rows = [
-        (_roles(one, named, reading.user), _roles(other, named, reading.user))
-        for one in told
-        for other in wanted
-        if one.keys - {USER} == other.keys - {USER}  # first, because it costs least and few have the same
+    pairs = [
+        (candidate.statement, statement)
+        for statement in read_entry(texts)
+        for candidate in match.together
+        if candidate.statement.keys - {USER}
+        == statement.keys - {USER}  # first, because it costs least and few have the same
     ]
+    named = {_bare(token) for pair in pairs for statement in pair for token in statement.tokens if token.is_name}
+    rows = [(_roles(one, named, reading.user), _roles(other, named, reading.user)) for one, other in pairs]
     same = [(mine[1], its[1]) for mine, its in rows if mine[0] == its[0] and MUTUAL.isdisjoint(its[0])]
     return bool(same) and all(_is_swap(one, other) for one, other in same)
 

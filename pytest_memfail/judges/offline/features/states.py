@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from pytest_memfail.judges.offline.english import Token
+from pytest_memfail.judges.offline.features.listed import wording_keys
 from pytest_memfail.judges.offline.features.polarity import FORMERLY, MARKERS, NOT, counts
 from pytest_memfail.judges.offline.index import Candidate
 from pytest_memfail.judges.offline.match import Match, coverage
@@ -125,12 +127,16 @@ class _Clause(NamedTuple):
 def is_reversed(match: Match) -> bool:
     """Return whether memory gives the current value as past, and a replaced one as what holds."""
     reading = match.reading
-    wanted = _values(reading)
-    if not wanted or not reading.replaced or any(_is_told_as_past(reading, value) for value in wanted):
+    wanted = _values(reading) if reading.replaced else []
+    if not wanted or any(_is_told_as_past(reading, value) for value in wanted):
         return False
-    index, entries = match.index, {candidate.entry for candidate in match.together}
-    told = zip(index.entries, index.statements, strict=True)
-    clauses = [(at, clause) for at, statement in told if at in entries for clause in _clauses(statement)]
+    index = match.index
+    clauses = [
+        (entry, clause)
+        for entry in {candidate.entry for candidate in match.together}
+        for at in range(bisect_left(index.entries, entry), bisect_right(index.entries, entry))
+        for clause in _clauses(index.statements[at])
+    ]
     new = [(at, clause) for at, clause in clauses if any(value <= clause.keys for value in wanted)]
     old = [
         (at, clause)
@@ -144,7 +150,7 @@ def is_reversed(match: Match) -> bool:
 
 def _values(reading: Reading) -> list[frozenset[str]]:
     """Return the keys of the current value, in each of its wordings; empty if it is not known which they are."""
-    listed = [keys_of(text) for part in reading.claim.listed for text in part.wordings]
+    listed = [wording_keys(text) for part in reading.claim.listed for text in part.wordings]
     if not listed and reading.earlier:
         listed = [tuple(key for key in reading.core if key not in reading.earlier)]
     return [frozenset(keys) for keys in listed if keys]
