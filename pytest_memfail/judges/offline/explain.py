@@ -49,12 +49,11 @@ def contrary_of(match: Match) -> str | None:
     quote = quoted(match.best.statement.text)
     if is_swapped(match):
         return f"two persons in each other's place in {quote}"
-    turned = (
-        "only asked"
-        if match.best.statement.text.endswith("?")
-        else "a negation, or a word for the past or a plan, added or lost"
-    )
-    return f"{turned} in {quote}" if is_turned(match) else None
+    if not is_turned(match):
+        return None
+    if match.best.statement.text.endswith("?"):
+        return f"only asked in {quote}"
+    return f"a negation, or a word for the past or a plan, added or lost in {quote}"
 
 
 def lost_part(match: Match) -> str | None:

@@ -87,7 +87,7 @@ class Statement:
 
 
 def _in_one_form(tokens: tuple[Token, ...]) -> Iterator[str]:
-    """Yield words as the user would say them, without contractions: "the user doesn't like his" has those of "I do not like my"."""
+    """Yield words as the user would say them, without contractions: "the user doesn't row" has the words of "I do not row"."""
     before = ""
     for at, token in enumerate(tokens):
         lower = token.lower

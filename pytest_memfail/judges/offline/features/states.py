@@ -157,7 +157,7 @@ def _values(reading: Reading) -> list[frozenset[str]]:
 
 
 def _is_told_as_past(reading: Reading, value: frozenset[str]) -> bool:
-    """Return whether the source itself gives this value in a clause that says that it is over, or in none."""
+    """Return whether the source itself gives this value in a clause about the past."""
     told = [clause for said in reading.said for clause in _clauses(said) if value <= clause.keys]
     return any(clause.is_over or clause.was for clause in told)
 
