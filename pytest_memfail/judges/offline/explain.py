@@ -7,8 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import plain, tokens_of
-from pytest_memfail.judges.offline.features import is_reversed, is_swapped, is_turned, turns_of
-from pytest_memfail.judges.offline.features.listed import wording_keys
+from pytest_memfail.judges.offline.features import is_reversed, is_swapped, is_turned, turns_of, wording_keys
 from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.model import Model
 from pytest_memfail.judges.offline.numbers import quantities

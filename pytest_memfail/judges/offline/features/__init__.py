@@ -18,6 +18,7 @@ from pytest_memfail.judges.offline.features import (
     whose,
 )
 from pytest_memfail.judges.offline.features.direction import is_swapped as is_swapped
+from pytest_memfail.judges.offline.features.listed import wording_keys as wording_keys
 from pytest_memfail.judges.offline.features.polarity import is_turned as is_turned
 from pytest_memfail.judges.offline.features.states import is_reversed as is_reversed
 from pytest_memfail.judges.offline.match import Match
