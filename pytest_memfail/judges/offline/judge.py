@@ -257,7 +257,8 @@ class OfflineJudge:
         if judged is not None and (not index.statements or (judged.name == "kept" and not judged.is_vacuous)):
             return judged
         if judged is not None and not match.is_shown:
-            for claim in in_other_words(reading.claim, index.spelled):
+            near = tuple(dict.fromkeys(index.spelled[candidate.entry] for candidate in match.candidates))
+            for claim in in_other_words(reading.claim, near or index.spelled):
                 other = self._decide(Match(read_claim(claim), index))
                 if other.name == "kept":
                     return other
@@ -364,7 +365,8 @@ def in_other_words(claim: Claim, entries: Sequence[str]) -> Iterator[Claim]:
     for detail in claim.listed if len(texts) == 1 and not claim.has_ended else ():
         said = re.compile(rf"\b{re.escape(detail.wordings[0])}\b", re.IGNORECASE)
         for wording in detail.wordings[1:] if said.search(texts[0]) else ():
-            if any(spelled(wording) in entry for entry in entries):
+            wanted = spelled(wording)
+            if any(wanted in entry for entry in entries):
                 other = wording.replace("\\", r"\\")
                 parts = (replace(p, text=said.sub(other, p.text)) if p.text == texts[0] else p for p in claim.parts)
                 yield replace(claim, parts=tuple(parts), source=said.sub(other, claim.source))
