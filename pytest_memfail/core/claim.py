@@ -62,8 +62,8 @@ class Claim:
     """Whether to require words of a part even if the source never states them; a judge sets it for the published protocol."""
 
     def texts(self, *roles: PartRole) -> tuple[str, ...]:
-        """Return the texts of the parts with these roles, except parts with listed wordings."""
-        return tuple(part.text for part in self.parts if part.role in roles and not part.wordings)
+        """Return the texts of the parts with these roles, of all without roles, except parts with listed wordings."""
+        return tuple(part.text for part in self.parts if not part.wordings and (not roles or part.role in roles))
 
     @property
     def listed(self) -> tuple[Part, ...]:

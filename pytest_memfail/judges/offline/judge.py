@@ -282,8 +282,8 @@ class OfflineJudge:
             certain = Probabilities(0.0, 1 - CERTAIN, CERTAIN)
             label = STALE_VALUE if stated >= STALE else None
             return Judgement("absent", certain, reason_for(match, "absent", ()), missing=_needs(claim), label=label)
-        lost = None if claim.has_ended or is_shown else lost_part(match)
-        if lost is None and (entries := _verbatim(match)) is not None:
+        may_lack = not (claim.has_ended or is_shown)
+        if (entries := _verbatim(match)) is not None and not (may_lack and lost_part(match)):
             return Judgement("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason_for(match, "kept", ()), entries)
         features = self._features_of(match)
         believed = self._model.probabilities([features[name] for name in self._model.features])
@@ -292,8 +292,8 @@ class OfflineJudge:
         if claim.holds_unsaid and _is_whole_rule(claim) and coverage(reading.context, match.union) < 0.5:
             believed = Probabilities(0.0, 0.0, 1.0)
         fault = None if claim.has_ended else contrary_of(match)
-        if fault is None and believed.kept >= KEPT:
-            fault = lost
+        if fault is None and may_lack and believed.kept >= KEPT:
+            fault = lost_part(match)
         if fault:
             believed = Probabilities(1 - TURNED, TURNED, 0.0)
         if believed.kept >= KEPT:
@@ -426,8 +426,7 @@ def _contradicts(words: str, candidate: Candidate) -> bool:
 def _is_contradicted(match: Match) -> bool:
     """Return whether a statement of the owner differs from the claim's own words in only a few, and gives no replaced value."""
     claim, index = match.reading.claim, match.index
-    texts = [part.text for part in claim.parts if not part.wordings]
-    said = [s.words for text in texts for s in read_entry(plainer(text))]
+    said = [s.words for text in claim.texts() for s in read_entry(plainer(text))]
     replaced = {
         at for keys in match.reading.replaced for at, share in index.shares(keys, SYNONYM).items() if share >= STALE
     }

@@ -99,7 +99,7 @@ def _is_known(lower: str) -> bool:
 @lru_cache(maxsize=8192)
 def is_foreign(claim: Claim) -> bool:
     """Return whether a claim, or the sentences of its source that state it, cannot be read."""
-    texts = [plain(part.text) for part in claim.parts if not part.wordings]
+    texts = list(map(plain, claim.texts()))
     parts = [(text, tokens_of(text)) for text in texts]
     said = [(statement.text, statement.tokens) for statement in read_claim(claim).said]
     return any(words_of(some).is_foreign() for some in (parts, said, [*parts, *said]))
@@ -112,13 +112,12 @@ def standing(reading: Reading, index: Index, *, is_shown: bool = False) -> tuple
     in none of those found, or an owner that none of them names leaves the matter open.
     """
     claim = reading.claim
-    texts = [part.text for part in claim.parts if not part.wordings]
+    texts = claim.texts()
     foreign = is_foreign(claim)
     if claim.has_ended:
         return ()
-    found = _places(texts, reading, index, within=foreign) if len(texts) == 1 else ()
-    if not found and len(texts) == 1 and (plain_text := plainer(texts[0])) != texts[0]:
-        found = _places([plain_text], reading, index, within=foreign)
+    forms = dict.fromkeys((*texts, *map(plainer, texts))) if len(texts) == 1 else ()
+    found = next(filter(None, (_places([form], reading, index, within=foreign) for form in forms)), ())
     if not found and foreign:
         found = _places(sentences(claim.source), reading, index, within=True)
     held = [index.spelled[at] for at in found]

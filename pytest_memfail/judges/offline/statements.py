@@ -47,6 +47,7 @@ MYSELF: Final = frozenset("i me my mine myself user user's".split())
 """Words for the user in one form."""
 SHORTENED: Final = frozenset("he she it that there here what who where how when".split())
 """What "'s" is short for "is" after; after a name it may be whose something is."""
+# Contractions and forms of a verb, and the one form that all are read as:
 ENDINGS: Final = {"m": "be", "re": "be", "s": "be", "ve": "have", "ll": "will", "d": "'d"}
 FORMS: Final = {"am": "be", "is": "be", "are": "be", "has": "have", "does": "do"}
 UNSHORTENED: Final = {"can't": "can", "won't": "will", "shan't": "shall"}

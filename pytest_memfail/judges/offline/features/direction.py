@@ -109,13 +109,12 @@ def _way(statement: Statement, ends: tuple[float, float]) -> float:
 def is_swapped(match: Match) -> bool:
     """Return whether statements say the claim again with two persons in each other's place, and none says it as it is."""
     reading = match.reading
-    texts = " ".join(part.text for part in reading.claim.parts if not part.wordings)
     pairs = [
         (candidate.statement, statement)
-        for statement in read_entry(texts)
+        for statement in read_entry(" ".join(reading.claim.texts()))
         for candidate in match.together
-        if candidate.statement.keys - {USER}
-        == statement.keys - {USER}  # first, because it costs least and few have the same
+        # first, because it costs least and few have the same
+        if candidate.statement.keys - {USER} == statement.keys - {USER}
     ]
     named = {_bare(token) for pair in pairs for statement in pair for token in statement.tokens if token.is_name}
     rows = [(_roles(one, named, reading.user), _roles(other, named, reading.user)) for one, other in pairs]

@@ -138,8 +138,8 @@ def is_turned(match: Match) -> bool:
     They have the same words with content, nearly in the same order, and the same words of every class but past and present.
     """
     reading = match.reading
-    parts = " ".join(part.text for part in reading.claim.parts if not part.wordings)
-    wanted = [(statement, _content(statement, reading)) for statement in read_entry(parts)]
+    claim = " ".join(reading.claim.texts())
+    wanted = [(statement, _content(statement, reading)) for statement in read_entry(claim)]
     same = [
         (_Said(candidate.statement, reading), _Said(statement, reading))
         for candidate in match.together

@@ -118,10 +118,15 @@ def _date(match: Match, entry: int, statement: Statement) -> str:
 
 
 class _Clause(NamedTuple):
+    """A part of a statement, and what its words say of when it holds."""
+
     keys: frozenset[str]
     is_over: bool
+    """Whether it says that it no longer holds."""
     was: bool
+    """Whether it is told in the past."""
     is_now: bool
+    """Whether it is told of the present."""
 
 
 def is_reversed(match: Match) -> bool:
