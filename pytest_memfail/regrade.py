@@ -25,7 +25,7 @@ from pytest_memfail.core import (
     is_verbatim,
 )
 from pytest_memfail.engine import EarlierListing, Grader, NeededOutcome, needs_additions, searches
-from pytest_memfail.hosting import DaemonPool
+from pytest_memfail.hosting import DaemonPool, shared_task
 from pytest_memfail.records import StoreRecord, question_record
 from pytest_memfail.results import Loaded
 from pytest_memfail.suites import CUSTOM
@@ -123,7 +123,7 @@ def regrade(
     async def one(case: Recorded, pool: DaemonPool) -> QuestionRecord:
         key = case.asked.key
         if key not in judged:  # another question may have needed its verdict
-            judged[key] = asyncio.get_running_loop().create_task(work(case, pool))
+            judged[key] = shared_task(work(case, pool))
         return await asyncio.shield(judged[key])
 
     async def work(case: Recorded, pool: DaemonPool) -> QuestionRecord:

@@ -41,7 +41,7 @@ from pytest_memfail.core import (
     question_verdict,
     with_day,
 )
-from pytest_memfail.hosting import Outcomes, called, raised_as
+from pytest_memfail.hosting import Outcomes, called, raised_as, shared_task
 
 NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 
@@ -265,7 +265,7 @@ class Grader:
         """Return the future judgment of a judge that may wait."""
         if (key := (stage, fact.id, listing)) not in self._stored:
             # a separate task: the first question may be cancelled while others still need the result
-            self._stored[key] = asyncio.get_running_loop().create_task(self._of_store(stage, fact, listing))
+            self._stored[key] = shared_task(self._of_store(stage, fact, listing))
         return asyncio.shield(self._stored[key])
 
     async def _of_store(self, stage: str, fact: Fact, listing: Listing) -> StageResult:
@@ -277,7 +277,7 @@ class Grader:
         if getattr(self._judge, "warm", None) is None:
             return
         if (task := self._warmed.get(listing)) is None:
-            task = self._warmed[listing] = asyncio.get_running_loop().create_task(self._call("warm", None, listing))
+            task = self._warmed[listing] = shared_task(self._call("warm", None, listing))
         await asyncio.shield(task)
 
     async def _ask(self, stage: str, *args: Any) -> StageResult:

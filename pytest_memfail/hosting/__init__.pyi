@@ -10,6 +10,7 @@ from .calls import (
     called as called,
     described as described,
     raised_as as raised_as,
+    shared_task as shared_task,
 )
 from .listing import (
     StoredTexts as StoredTexts,

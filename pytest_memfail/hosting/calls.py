@@ -9,7 +9,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -384,6 +384,16 @@ async def called(fn: Callable[..., Any], *args: Any, pool: Executor | None) -> A
         run = contextvars.copy_context().run
         result = await asyncio.get_running_loop().run_in_executor(pool, run, guarded, fn, *args)
     return await in_own_task(lambda: result) if inspect.isawaitable(result) else result
+
+
+def shared_task(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """Start work for several callers, who wait for it with `asyncio.shield`.
+
+    If all of them are cancelled before it fails, its error is nobody's: asyncio would log it in the midst of a later test.
+    """
+    task = asyncio.get_running_loop().create_task(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
 
 
 def is_async(fn: object) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
-from engine_fakes import FAILED, PASSED, ExactJudge, Store, evidence, fact, names, question, said
+from engine_fakes import FAILED, PASSED, PATIENCE, ExactJudge, Store, evidence, fact, names, question, said
 
 from pytest_memfail.core import STAGES, Claim, Ingest, Listing, Memory, Probe, Reply, StageResult
 from pytest_memfail.engine import Grader
@@ -64,6 +65,35 @@ def test_the_store_is_judged_while_the_test_taker_answers(make_bench):
     bench = make_bench(judge=judge, test_taker=Patient())
     assert names(bench.all(bench.begin(Store, [*ONE, Probe((question(0),))]))) == ["correct"]
     assert [times for (stage, _), times in judge.asked.items() if stage == "storage"] == [1]
+
+
+def test_the_error_of_a_judge_whom_nobody_waits_for_any_more_is_not_logged():
+    class Failing(ExactJudge):
+        inline = False
+
+        async def storage(self, evidence, store):
+            began.set()
+            await goes_on.wait()
+            raise RuntimeError("the judge is out of order")
+
+    async def run():
+        logged = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context))
+        held = Listing("s-1", (Memory("item0"),))
+        grading = Grader(Failing(), DaemonPool(1, "judge")).grade(question(0), [*evidence(1).values()], held, (), None)
+        judging = asyncio.get_running_loop().create_task(grading)
+        await asyncio.wait_for(began.wait(), PATIENCE)
+        judging.cancel()
+        goes_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await judging
+        for _ in range(10):  # the judge fails
+            await asyncio.sleep(0)
+        gc.collect()
+        return logged
+
+    began, goes_on = asyncio.Event(), asyncio.Event()
+    assert asyncio.run(run()) == []
 
 
 def test_a_question_about_the_store_alone_retrieves_nothing(make_bench):
