@@ -18,9 +18,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": 1900,
-    "running": 1375,
+    "running": 1385,
     "engine": 1015,
-    "hosting": 1185,
+    "hosting": 1195,
     "records": 1085,
     "clues": 900,
     "results": 1410,

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0; 1 if faults were found; 3 if a file could not be read or written; 4 for a usage error.
     """
-    with redirect_stderr(_Shown(sys.stderr)):
+    with _Shown(sys.stderr) as errors, redirect_stderr(errors):
         try:
             with _Shown(sys.stdout) as shown, redirect_stdout(shown):
                 return _run(arguments)

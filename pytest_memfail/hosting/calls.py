@@ -7,6 +7,7 @@ import contextvars
 import inspect
 import queue
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -338,7 +339,15 @@ def guarded(fn: Callable[..., T], *args: Any) -> T:
             return list(result)  # type: ignore[return-value]  # read where it was made: a cursor is bound to its thread
         return result
     except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
         raise CarriedError(error) from error
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
+    """Return whether Ctrl-C stopped a function, and not its own code; since Python 3.11 asyncio cancels what runs then."""
+    on_main = threading.current_thread() is threading.main_thread()
+    return sys.version_info < (3, 11) and on_main and type(error) is KeyboardInterrupt
 
 
 async def in_own_task(fn: Callable[..., Any], *args: Any, seconds: float = 0.0) -> Any:
@@ -368,6 +377,8 @@ async def _contained(fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any
         result = fn(*args)
         return (await result if inspect.isawaitable(result) else result), None
     except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
         return None, error
 
 

@@ -78,7 +78,7 @@ class Models:
         self._named, self._model = run.judge, run.judge.model(replays=settings.cache == "only")
         asks = self._model is not None or settings.model is not None or bool(run.system_models)
         self.ledger: llm.Ledger | None = open_ledger(settings, shared) if asks or settings.proxy else None
-        cache = _cache(run) if self.ledger is not None else None
+        self._cache = cache = _cache(run) if self.ledger is not None else None
         self.client = _client(settings, self.ledger, cache) if self.ledger is not None and asks else None
         self.judge: Judge = self._judge()
         self.test_taker = self._test_taker()
@@ -105,6 +105,12 @@ class Models:
         """Raise `WaitError` if models are no longer called: it would be useless to fill a store."""
         if self.ledger is not None and (said := self.ledger.given_up()) is not None:
             raise llm.WaitError(said)
+
+    def close(self) -> None:
+        """Stop the proxy, and close the files of the calls; what they cost cannot be read any more."""
+        for used in (self.proxy, self._cache, self.ledger):
+            if used is not None:
+                used.close()
 
     def _judge(self, repeat: int = 0) -> Any:
         settings = self._settings

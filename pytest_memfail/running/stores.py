@@ -95,6 +95,7 @@ class Runtime:
         self._journal = FileJournal(journals, process) if journals is not None else None
         self._engine: Engine | None = None
         self._models: Models | None = None
+        self._spent: list[dict[str, Any]] = []
         self._open: dict[str, _Open] = {}
         self._todo: dict[str, dict[str, Ask]] = {}
         self._fills = 0
@@ -317,7 +318,7 @@ class Runtime:
         if self._journals is not None and (self._journals / LEDGER_FILE).exists():
             with closing(open_ledger(self.run.settings, self._journals)) as ledger:
                 return ledger.totals().plain()
-        return []
+        return self._spent
 
     def close(self) -> None:
         """Stop everything."""
@@ -327,8 +328,11 @@ class Runtime:
                 self._engine.run(self._models.client.close)
             self._engine.close()
             self._engine = None
-        if self._models is not None and self._models.proxy is not None:
-            self._models.proxy.close()
+        if self._models is not None:
+            if self._journals is None:  # else the controller reads the shared file
+                self._spent = self.spending()
+            self._models.close()
+            self._models = None
         for opened in self._open.values():
             shutil.rmtree(opened.path, ignore_errors=True)
         self._open.clear()

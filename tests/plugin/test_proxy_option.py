@@ -52,6 +52,9 @@ MEMORY = """
                 if not os.environ.get("HIDES"):
                     raise
 
+        def close(self):
+            self.client.close()
+
     def pytest_memfail_make_system(name, config):
         return {"asking": Asking, "silent": Silent}.get(name)
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -113,7 +114,9 @@ def test_a_sound_record_is_read(sound, tmp_path, monkeypatch, capsys):
     assert HEADER["system"] in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("depth", [600, 200_000])
+@pytest.mark.parametrize(
+    "depth", [600 if sys.version_info < (3, 12) else 3000, 200_000]
+)  # parsed but not walked; neither
 def test_a_deep_line_is_no_json(sound, tmp_path, monkeypatch, capsys, depth):
     monkeypatch.chdir(tmp_path)
     lines = "".join(json.dumps(line) + "\n" for line in sound)
