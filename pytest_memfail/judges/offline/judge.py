@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import (
     UNREAD,
+    UNSURE,
     AnswerKind,
     Claim,
     Fact,
@@ -51,6 +52,8 @@ NOTHING: Final = "nothing of it is there, as it should be"
 """Why a claim that a state has ended is kept by memories that mention neither the state nor its end."""
 UNKNOWN: Final = Probabilities(0.0, 0.0, 0.0)
 """Of a claim that cannot be read."""
+MISSED: Final = 0.7
+"""The confidence that a fact is lost if the sentence that says it is not there, though the model takes another one for it."""
 STALE: Final = 0.75
 """The minimum share of a replaced value that counts as stated."""
 STALE_VALUE: Final = "stale_value"
@@ -173,6 +176,10 @@ class OfflineJudge:
         store = self._shown_from(claim, index)
         judged = self._find(claim, index, store, is_shown=True)
         if judged.name == "kept":
+            if judged.believed.kept < UNSURE and store is not None and _is_only_elsewhere(claim, store, index):
+                return StageResult(
+                    "failed", "the entry that says it was not shown", missing=_needs(claim), confidence=MISSED
+                )
             return judged.result(judged.believed.kept, passed=True)
         if store is not None and (support := _support(claim, store, texts)) is not None:
             places, confidence = support
@@ -230,6 +237,7 @@ class OfflineJudge:
         if index is None:
             memories = store.memories
             index = self._stores[store] = Index([m.text for m in memories], [m.timestamp for m in memories])
+            index.is_verbatim = store.is_verbatim
         return index
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
@@ -254,6 +262,9 @@ class OfflineJudge:
         """Look for what stands word for word if the model does not find the claim, or cannot read it."""
         reading, index, foreign = match.reading, match.index, is_foreign(match.reading.claim)
         judged = None if foreign and index.statements else self._decide(match)
+        if judged is not None and judged.believed.kept < UNSURE and judged.name != "absent" and _is_unsaid(match):
+            reason, believed = "no entry has the sentence that says it", Probabilities(0.0, 1 - MISSED, MISSED)
+            return Judgement("absent", believed, reason, missing=_needs(reading.claim), label=judged.label)
         if judged is not None and (not index.statements or (judged.name == "kept" and not judged.is_vacuous)):
             return judged
         if judged is not None and not match.is_shown:
@@ -328,6 +339,24 @@ def closest(fact: Fact, texts: Sequence[str], number: int) -> list[int]:
 
 def _closest_entries(match: Match, number: int) -> list[int]:
     return list(dict.fromkeys(candidate.entry for candidate in match.candidates))[:number]
+
+
+def _is_unsaid(match: Match) -> bool:
+    """Return whether a store in which each sentence was said lacks the source's sentences, and holds no part of one.
+
+    Nothing in it is damaged then, but it may hold the same said again, which is why the model decides where it is sure.
+    """
+    if not match.index.is_verbatim or match.reading.claim.has_ended or not match.reading.said:
+        return False
+    held = [candidate.statement.words for candidate in match.candidates]
+    return not any(said.words in words or words in said.words for said in match.reading.said for words in held)
+
+
+def _is_only_elsewhere(claim: Claim, store: Index, shown: Index) -> bool:
+    """Return whether the store, in which each sentence was said, has the source's sentences, and the memories shown none."""
+    if not store.is_verbatim or claim.has_ended or _verbatim(match := _matched(claim, store)) is None:
+        return False
+    return not any(sentence.words in held.words for sentence in match.reading.said for held in shown.statements)
 
 
 def _support(claim: Claim, store: Index, shown: tuple[str, ...]) -> tuple[tuple[int, ...], float] | None:

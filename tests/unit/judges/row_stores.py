@@ -48,7 +48,7 @@ class Store:
 
     @property
     def listing(self) -> Listing:
-        return Listing("s", tuple(Memory(text) for text in self.texts))
+        return Listing("s", tuple(Memory(text) for text in self.texts), is_verbatim=True)
 
     def without(self, conversations: Iterable[str]) -> Listing:
         """Return the store without those conversations."""
@@ -62,7 +62,9 @@ class Store:
                 texts[at] = "\n".join(part for part in parts if part != line)
             else:
                 gone.update(self.own[conversation])
-        return Listing("without", tuple(Memory(text) for at, text in enumerate(texts) if at not in gone))
+        return Listing(
+            "without", tuple(Memory(text) for at, text in enumerate(texts) if at not in gone), is_verbatim=True
+        )
 
     def shown(self, conversation: str, rng: random.Random, *, own: bool) -> list[Memory]:
         """Return the conversation's own entries plus four others, or five others without its own."""

@@ -16,35 +16,16 @@ from pytest_memfail.suites.memfail import MEMFAIL_TASKS
 pytestmark = [pytest.mark.parametrize("name", MEMFAIL_TASKS), pytest.mark.parametrize("rows", ROWS)]
 EVERY = {"conditional_facts_easy": 4, "conditional_facts_hard": 4}
 """Of the facts of a task every Nth is used, which keeps the suite quick; of the other tasks, which have more, every eighth."""
-LEAST = {
-    ("deleted", "published", "conditional_facts_easy"): 0.7,
-    ("deleted", "published", "conditional_facts_hard"): 0.7,
-    ("deleted", "published", "coexisting_facts"): 0.85,
-    ("deleted", "published", "long_hop"): 0.6,
-    ("deleted", "published", "persona_retrieval"): 0.6,
-    ("deleted", "shipped", "long_hop"): 0.8,
-    ("deleted", "shipped", "persona_retrieval"): 0.7,
-    ("shown", "published", "conditional_facts_easy"): 0.95,
-    ("hidden", "published", "coexisting_facts"): 0.95,
-    ("hidden", "published", "persona_retrieval"): 0.95,
-    ("hidden", "shipped", "coexisting_facts"): 0.95,
-}
-"""The share reached instead where a goal is missed (0.99; 0.97 for deleted rows), because other rows are similar
-(docs/judges.md)."""
+LEAST = {("shown", "published", "conditional_facts_easy"): 0.95}
+"""The share reached instead where the goal of 0.99 is missed, because other rows are similar (docs/judges.md)."""
 MISSED = {
     ("shown", "sentences", "shipped", "conditional_facts_hard"): 0.96,
-    ("shown", "sentences", "shipped", "persona_retrieval"): 0.98,
+    ("shown", "sentences", "shipped", "persona_retrieval"): 0.97,
     ("hidden", "sentences", "shipped", "conditional_facts_hard"): 0.96,
-    ("hidden", "sentences", "shipped", "persona_retrieval"): 0.98,
+    ("hidden", "sentences", "shipped", "persona_retrieval"): 0.97,
     ("hidden", "ten_messages", "published", "conditional_facts_easy"): 0.96,
-    ("deleted", "ten_messages", "shipped", "coexisting_facts"): 0.69,
-    ("deleted", "ten_messages", "published", "coexisting_facts"): 0.31,
-    ("deleted", "ten_messages", "published", "persona_retrieval"): 0.53,
-    ("deleted", "ten_messages", "shipped", "long_hop"): 0.47,
-    ("deleted", "ten_messages", "published", "long_hop"): 0.28,
 }
-"""The share reached where it is below the goal or the share above: entries of ten messages hold words of many rows, and
-some version of a deleted fact is then seen in them (docs/judges.md). These tests are expected to fail."""
+"""The share reached where it is below the goal or the share above. These tests are expected to fail."""
 STORES = 4
 """The number of stores that each lack a part of the conversations, so that few stores have to be read."""
 SLOW = [pytest.param(granularity, marks=pytest.mark.slow) for granularity in ("sentences", "ten_messages")]
@@ -95,7 +76,7 @@ def test_other_entries_shown_is_not_retrieved(name: str, rows: str, granularity:
             for e, q in facts(name, rows, EVERY.get(name, 8))
         ),
         "not_retrieved",
-        LEAST.get(("hidden", rows, name), 0.99),
+        0.99,
         MISSED.get(("hidden", granularity, rows, name)),
     )
 
@@ -112,6 +93,4 @@ def test_a_deleted_conversation_is_not_stored(name: str, rows: str, granularity:
             for e, _ in facts(name, rows, EVERY.get(name, 8))
             if e.conversation_id in gone
         ]
-    assert_share(
-        found, "not_stored", LEAST.get(("deleted", rows, name), 0.97), MISSED.get(("deleted", granularity, rows, name))
-    )
+    assert_share(found, "not_stored", 0.99, None)

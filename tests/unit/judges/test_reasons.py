@@ -38,6 +38,7 @@ PASSED = re.compile(
 )
 FAILED = re.compile(
     r"no entry shares a word with it|no entry says it; the closest is .+|the entries shown do not say it; the closest is .+|"
+    r"no entry has the sentence that says it|the entry that says it was not shown|"
     r"no memory was shown|the store says that it has ended, and the entries shown do not|held, and must not be: .+|"
     r"(?:said of .+, not of .+,|['\"].+ (?:stands for|is more general than) ['\"].+|['\"].+ (?:is generalised|missing)|"
     r"changed in meaning|"
