@@ -22,7 +22,7 @@ from pytest_memfail.core import (
     Task,
     Trace,
     UsageError,
-    is_verbatim,
+    said_entries,
 )
 from pytest_memfail.engine import EarlierListing, Grader, NeededOutcome, needs_additions, searches
 from pytest_memfail.hosting import DaemonPool, shared_task
@@ -163,8 +163,8 @@ def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, EarlierListing]:
         if 0 <= number < len(segments):  # a damaged record may have any number
             stored = frozenset().union(*segments[: number + 1])
             of = origins.get(number)
-            said = of is not None and is_verbatim(memories, told, of)
-            listing = Listing(store.store, memories, number, of, is_verbatim=said)
+            said = () if of is None else said_entries(memories, told, of)
+            listing = Listing(store.store, memories, number, of, said)
             found[number] = EarlierListing(listing, stored)
     return found
 

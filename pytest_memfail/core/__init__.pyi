@@ -93,8 +93,8 @@ from .model import (
 )
 from .origins import (
     find_origins as find_origins,
-    is_verbatim as is_verbatim,
     kept_of as kept_of,
+    said_entries as said_entries,
 )
 from .phase import (
     SEARCHING as SEARCHING,

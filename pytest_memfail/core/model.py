@@ -112,8 +112,13 @@ class Listing:
     """Index of the probe, among the probes of the plan, that it was made for."""
     origins: Origins | None = None
     """Where its entries came from, if that is known."""
-    is_verbatim: bool = False
-    """Whether it is known that each sentence of its entries was said, word for word."""
+    said: tuple[bool, ...] = ()
+    """For each entry, whether each of its sentences was said, word for word; empty if that is unknown."""
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether it is known that each sentence of all entries was said, word for word."""
+        return len(self.said) == len(self.memories) and all(self.said)
 
 
 @dataclass(frozen=True, slots=True)

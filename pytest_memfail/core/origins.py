@@ -55,11 +55,13 @@ def find_origins(
     return Origins(tuple(sessions), tuple(found))
 
 
-def is_verbatim(memories: Sequence[Memory], conversations: Iterable[Conversation], origins: Origins) -> bool:
-    """Return whether each sentence of the entries was said, word for word, in a conversation that its entry came from."""
+def said_entries(
+    memories: Sequence[Memory], conversations: Iterable[Conversation], origins: Origins
+) -> tuple[bool, ...]:
+    """Return for each entry whether each of its sentences was said, word for word, in a conversation that it came from."""
     said = {one.id: one.text for one in conversations}
     texts = [said.get(session.id, "") for session in origins.sessions]
-    return all(
+    return tuple(
         _is_said(memory.text, [texts[at] for at in origin.conversations])
         for memory, origin in zip(memories, origins.of, strict=True)
     )

@@ -33,9 +33,9 @@ from pytest_memfail.core import (
     abbreviated,
     find_origins,
     is_listed,
-    is_verbatim,
     listing_doubts,
     one_line,
+    said_entries,
     text_doubts,
 )
 from pytest_memfail.hosting.calls import Captured, Lane, ModelCalls, called, guarded, is_async, raised_as
@@ -309,7 +309,7 @@ class OpenSystem:
         earlier = self._report.listings[-1] if self._report.listings else None
         held = [conversation for segment in segments for conversation in segment]
         origins = find_origins(listing.memories, held, self.extracted, earlier)
-        listing = replace(listing, origins=origins, is_verbatim=is_verbatim(listing.memories, held, origins))
+        listing = replace(listing, origins=origins, said=said_entries(listing.memories, held, origins))
         self._report.listings += (listing,)
         self._texts.listed(self._job.id, texts)
         unlisted = unlisted_sentinels(held if is_last else [], listing)

@@ -237,7 +237,7 @@ class OfflineJudge:
         if index is None:
             memories = store.memories
             index = self._stores[store] = Index([m.text for m in memories], [m.timestamp for m in memories])
-            index.is_verbatim = store.is_verbatim
+            index.said = store.said
         return index
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
@@ -342,19 +342,22 @@ def _closest_entries(match: Match, number: int) -> list[int]:
 
 
 def _is_unsaid(match: Match) -> bool:
-    """Return whether a store in which each sentence was said lacks the source's sentences, and holds no part of one.
+    """Return whether each sentence of the entries closest to a claim was said, and none is of its source, or a part of one.
 
-    Nothing in it is damaged then, but it may hold the same said again, which is why the model decides where it is sure.
+    Then nothing is damaged, but the same may have been said again, which is why the model decides where it is sure.
     """
-    if not match.index.is_verbatim or match.reading.claim.has_ended or not match.reading.said:
+    closest, known = {candidate.entry for candidate in match.candidates}, match.index.said
+    if not known or not all(known[at] for at in closest) or match.reading.claim.has_ended or not match.reading.said:
         return False
     held = [candidate.statement.words for candidate in match.candidates]
     return not any(said.words in words or words in said.words for said in match.reading.said for words in held)
 
 
 def _is_only_elsewhere(claim: Claim, store: Index, shown: Index) -> bool:
-    """Return whether the store, in which each sentence was said, has the source's sentences, and the memories shown none."""
-    if not store.is_verbatim or claim.has_ended or _verbatim(match := _matched(claim, store)) is None:
+    """Return whether the store has the source's sentences, and the memories shown, each sentence of which was said, none."""
+    if claim.has_ended or _verbatim(match := _matched(claim, store)) is None:
+        return False
+    if not store.said or any(not store.said[store.texts.index(text)] for text in shown.known):
         return False
     return not any(sentence.words in held.words for sentence in match.reading.said for held in shown.statements)
 

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from pytest_memfail.core import Conversation, Fact, Kept, Listing, Memory, Message, find_origins, is_verbatim, kept_of
+from pytest_memfail.core import Conversation, Fact, Kept, Listing, Memory, Message, find_origins, kept_of, said_entries
 from pytest_memfail.records import StoreRecord, from_text, to_text, with_listings
 
 SAID = (
@@ -115,8 +115,8 @@ def test_a_record_says_where_the_entries_of_each_listing_came_from() -> None:
         ("We shall see.", False),  # said in a conversation that it did not come from
     ],
 )
-def test_a_verbatim_store_keeps_only_what_was_said(entry: str, expected: bool) -> None:
+def test_a_verbatim_entry_keeps_only_what_was_said(entry: str, expected: bool) -> None:
     said = ["I keep bees. They fly. Their queen is Beatrix.", "We shall see."]
     told = [Conversation(f"c-{i}", (Message("user", text),)) for i, text in enumerate(said)]
-    memories = (Memory(entry, id="c-0"),)
-    assert is_verbatim(memories, told, find_origins(memories, told, {})) is expected
+    memories = (Memory("They fly.", id="c-0"), Memory(entry, id="c-0"))
+    assert said_entries(memories, told, find_origins(memories, told, {})) == (True, expected)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -37,6 +37,11 @@ def task(name: str, rows: str) -> Task:
     return {t.name: t for t in load_tasks(request)}[name]
 
 
+def verbatim(name: str, texts: Sequence[str]) -> Listing:
+    """Return a listing each sentence of which was said."""
+    return Listing(name, tuple(map(Memory, texts)), said=(True,) * len(texts))
+
+
 @dataclass(frozen=True)
 class Store:
     """A store, with the positions of each conversation's entries."""
@@ -48,7 +53,7 @@ class Store:
 
     @property
     def listing(self) -> Listing:
-        return Listing("s", tuple(Memory(text) for text in self.texts), is_verbatim=True)
+        return verbatim("s", self.texts)
 
     def without(self, conversations: Iterable[str]) -> Listing:
         """Return the store without those conversations."""
@@ -62,9 +67,7 @@ class Store:
                 texts[at] = "\n".join(part for part in parts if part != line)
             else:
                 gone.update(self.own[conversation])
-        return Listing(
-            "without", tuple(Memory(text) for at, text in enumerate(texts) if at not in gone), is_verbatim=True
-        )
+        return verbatim("without", [text for at, text in enumerate(texts) if at not in gone])
 
     def shown(self, conversation: str, rng: random.Random, *, own: bool) -> list[Memory]:
         """Return the conversation's own entries plus four others, or five others without its own."""

@@ -14,7 +14,7 @@ OTHER = "Petra keeps two goats."
 
 
 def of(*texts: str, is_verbatim: bool = True) -> Listing:
-    return Listing("s", tuple(map(Memory, texts)), is_verbatim=is_verbatim)
+    return Listing("s", tuple(map(Memory, texts)), said=(is_verbatim,) * len(texts))
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +48,10 @@ def test_a_part_of_the_sentence_is_left_to_the_model(fact: Fact, held: str) -> N
 
 def test_what_was_said_again_holds_it(fact: Fact) -> None:
     assert OfflineJudge().summary(fact, of("I adore evening rowing, says Petra.", OTHER)).outcome == "passed"
+
+
+def test_an_entry_in_other_words_leaves_it_to_the_model_only_where_it_is_close(fact: Fact) -> None:
+    far = Listing("s", (*of(LIKE, OTHER).memories, Memory("The lamp in the hall is broken.")), said=(True, True, False))
+    near = Listing("s", (*of(LIKE, OTHER).memories, Memory("Petra rows.")), said=(True, True, False))
+    assert OfflineJudge().storage(fact, far).reason == "no entry has the sentence that says it"
+    assert OfflineJudge().storage(fact, near).reason != "no entry has the sentence that says it"

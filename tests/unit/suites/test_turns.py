@@ -101,7 +101,7 @@ def grade(of, memories, shown=None, *, is_verbatim=False):
     """Return the verdict of the offline judge on a fact."""
     judge = OfflineJudge(kinds=KINDS, answers={})
     question = Question("q1", "t", "What?", "What?", ("red",), (of.id,), "kind")
-    listing = Listing("s", tuple(memories), is_verbatim=is_verbatim)
+    listing = Listing("s", tuple(memories), said=(is_verbatim,) * len(memories))
     with ThreadPoolExecutor(1) as pool:
         found = Grader(judge, pool).grade(question, [of], listing, listing.memories if shown is None else shown, None)
         return asyncio.run(found).facts[0]
