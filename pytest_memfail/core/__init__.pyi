@@ -69,6 +69,9 @@ from .files import (
     write_all as write_all,
     write_whole as write_whole,
 )
+from .judged import (
+    checked_result as checked_result,
+)
 from .model import (
     MAX_K as MAX_K,
     Conversation as Conversation,

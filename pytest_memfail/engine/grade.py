@@ -32,12 +32,12 @@ from pytest_memfail.core import (
     Reply,
     StageResult,
     Verdict,
+    checked_result,
     described,
     distractor_verdict,
     fact_verdict,
     in_time,
     kept_of,
-    one_line,
     question_verdict,
     with_day,
 )
@@ -282,11 +282,8 @@ class Grader:
 
     async def _ask(self, stage: str, *args: Any) -> StageResult:
         result = await self._call(stage, self._pool, *args)
-        if not isinstance(result, StageResult):
-            raise JudgeError(
-                f"the judge's {stage}() returned {type(result).__name__} {one_line(repr(result), 60)}; expected a StageResult"
-            )
-        return result
+        held = getattr(args[-1], "memories", args[-1])  # those listed, shown or added
+        return checked_result(stage, result, None if stage == "answer" else len(held))
 
     async def _call(self, method: str, pool: Executor | None, *args: Any) -> Any:
         with raised_as(JudgeError, f"the judge's {method}()", outcomes=self._outcomes):

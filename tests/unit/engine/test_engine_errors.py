@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from concurrent.futures import CancelledError, Future
 
+import numpy as np
 import pytest
 from engine_fakes import PATIENCE, WORDS, AsyncStore, ExactJudge, Store, fact, names, plan, question, said, wait
 
@@ -17,6 +19,7 @@ from pytest_memfail.core import (
     Message,
     Probe,
     Reply,
+    StageResult,
     TruncatedListingError,
     UsageError,
     WrongTypeError,
@@ -455,6 +458,65 @@ def test_a_judge_that_returns_no_stage_result_is_an_error(make_bench, value, got
     (error,) = errors(bench.all(bench.begin(Store, plan(1))))
     assert isinstance(error, JudgeError)
     assert str(error) == f"the judge's retrieval() returned {got}; expected a StageResult"
+
+
+@pytest.mark.parametrize("inline", [True, False])
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"outcome": "fail"}, "outcome 'fail'; expected passed, failed or ungraded"),
+        ({"outcome": "not_reached"}, "outcome 'not_reached'; expected passed, failed or ungraded"),
+        ({"outcome": True}, "outcome True; expected passed, failed or ungraded"),
+        ({"reason": None}, "reason None; expected a text"),
+        ({"entries": ("1",)}, "entries ('1',); expected a tuple of indices"),
+        ({"entries": (99, -1)}, "entries (99, -1); expected indices of 1 memory, from 0"),
+        ({"entries": 0}, "entries 0; expected a tuple of indices"),
+        ({"missing": "abc"}, "missing 'abc'; expected a tuple of texts"),
+        ({"found": (1,)}, "found (1,); expected a tuple of texts"),
+        ({"confidence": 7}, "confidence 7; expected a number between 0 and 1, or None"),
+        ({"confidence": math.nan}, "confidence nan; expected a number between 0 and 1, or None"),
+        ({"confidence": "0.9"}, "confidence '0.9'; expected a number between 0 and 1, or None"),
+        ({"score": -1}, "score -1; expected a number between 0 and 1, or None"),
+        ({"label": 3}, "label 3; expected a text or None"),
+        ({"vacuous": "no"}, "vacuous 'no'; expected True or False"),
+        ({"metrics": {"m": "abc"}}, "metrics {'m': 'abc'}; expected a mapping of names to numbers"),
+        ({"metrics": {"m": math.inf}}, "metrics {'m': inf}; expected a mapping of names to numbers"),
+    ],
+)
+def test_a_judge_whose_stage_result_has_a_wrong_value_is_an_error(make_bench, fields, fault, inline):
+    result = StageResult(**{"outcome": "passed", **fields})
+    bench = make_bench(judge=judge_with("summary", lambda self, *args: result, inline=inline))
+    (error,) = errors(bench.all(bench.begin(Store, plan(1))))
+    assert isinstance(error, JudgeError)
+    assert str(error) == f"the judge's summary() returned {fault}"
+
+
+def test_numbers_of_numpy_in_a_stage_result_become_plain_ones(make_bench):
+    given = StageResult(
+        np.str_("passed"),
+        entries=[np.int64(0)],
+        found=["a"],
+        confidence=np.float32(0.5),
+        vacuous=np.bool_(False),
+        score=np.float64(1),
+        metrics={"m": np.int32(2)},
+    )
+    bench = make_bench(judge=judge_with("summary", lambda self, *args: given))
+    (done,) = bench.all(bench.begin(Store, plan(1)))
+    found = done.verdict.facts[0].summary
+    assert found == StageResult("passed", "", (0,), ("a",), confidence=0.5, score=1.0, metrics={"m": 2.0})
+    kinds = {
+        type(value)
+        for value in (
+            found.outcome,
+            *found.entries,
+            found.confidence,
+            found.vacuous,
+            found.score,
+            *found.metrics.values(),
+        )
+    }
+    assert kinds == {str, int, float, bool}
 
 
 @pytest.mark.parametrize("is_async", [False, True])
