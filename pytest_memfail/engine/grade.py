@@ -41,7 +41,7 @@ from pytest_memfail.core import (
     question_verdict,
     with_day,
 )
-from pytest_memfail.hosting import Outcomes, called, raised_as, shared_task
+from pytest_memfail.hosting import called, raised_as, shared_task
 
 NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
 
@@ -83,10 +83,9 @@ class NeededOutcome(NamedTuple):
 class Grader:
     """Grade the questions of one store with one judge."""
 
-    def __init__(self, judge: Judge, pool: Executor, outcomes: Outcomes = ()) -> None:
+    def __init__(self, judge: Judge, pool: Executor) -> None:
         self._judge = judge
         self._pool = None if getattr(judge, "inline", False) else pool
-        self._outcomes = outcomes
         self._warmed: dict[Listing, asyncio.Task[Any]] = {}
         self._computed: dict[tuple[str, str, Listing], StageResult] = {}
         self._stored: dict[tuple[str, str, Listing], asyncio.Task[StageResult]] = {}
@@ -286,7 +285,7 @@ class Grader:
         return checked_result(stage, result, None if stage == "answer" else len(held))
 
     async def _call(self, method: str, pool: Executor | None, *args: Any) -> Any:
-        with raised_as(JudgeError, f"the judge's {method}()", outcomes=self._outcomes):
+        with raised_as(JudgeError, f"the judge's {method}()"):
             return await called(getattr(self._judge, method), *args, pool=pool)
 
 

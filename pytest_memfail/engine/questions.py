@@ -204,7 +204,7 @@ class Answerer:
         self._resources, self._evidence, self._times = resources, evidence, RowTimes(plan)
         judges, self._test_takers = zip((resources.judge, resources.test_taker), *resources.again, strict=True)
         # one grader for each repeat: no repeat may reuse an earlier judgment
-        self._graders = [Grader(judge, resources.pool, resources.outcomes) for judge in judges]
+        self._graders = [Grader(judge, resources.pool) for judge in judges]
 
     async def answer(
         self,
@@ -269,7 +269,7 @@ class Answerer:
 
     async def _reply(self, test_taker: TestTaker, question: Question, shown: Sequence[Memory]) -> Reply:
         about = f" (question {question.id})"
-        with raised_as(MemfailError, "the test-taker's answer()", about, self._resources.outcomes):
+        with raised_as(MemfailError, "the test-taker's answer()", about):
             reply = await called(test_taker.answer, question, self._times.only(shown), pool=self._resources.pool)
         if not isinstance(reply, Reply):
             raise MemfailError(f"the test-taker returned {type(reply).__name__}; expected a Reply{about}")

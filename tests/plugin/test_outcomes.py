@@ -19,6 +19,7 @@ from plugin.project import (
     slowly_both_ways,
     with_a_worker,
 )
+from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 
 EVERY_VERDICT = {
     "ce_1": "not_stored",
@@ -144,6 +145,26 @@ def test_the_runners_own_outcomes_pass_through(project: Project, raises: str) ->
     assert outcomes.get("passed") == 5
     assert outcomes.get("skipped", 0) + outcomes.get("xfailed", 0) == 1
     assert result.ret == 0
+
+
+@pytest.mark.parametrize("raises", ["pytest.importorskip('torchy')", "pytest.xfail('known')", "pytest.fail('bad')"])
+def test_the_runners_outcomes_in_a_judge_are_errors(project: Project, raises: str) -> None:
+    project.file(
+        "leaving.py",
+        f"""
+        import pytest
+
+        class Judge:
+            def storage(self, *args):
+                {raises}
+
+            summary = retrieval = answer = storage
+        """,
+    )
+    result = project.run("memfail/coexisting_facts", "--memfail-judge=leaving:Judge", system="bm25")
+    result.assert_outcomes(errors=len(COEXISTING))
+    assert result.ret == NO_TRUSTWORTHY_RESULT
+    result.stdout.re_match_lines([r"the judge's storage\(\) raised (Skipped|XFailed|Failed): "])
 
 
 def test_text_of_a_failure(any_project: Project) -> None:
