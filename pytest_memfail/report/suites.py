@@ -22,13 +22,14 @@ def suite_lines(suite: SuiteRecord, *, several_k: bool = False) -> Iterator[str]
 def _lines(suite: SuiteRecord, *, several_k: bool) -> Iterator[str]:
     """Yield the lines, not wrapped; those beyond the second only if they have a value."""
     at = f"k={suite.k}: " if several_k else ""
-    said: set[str | None] = set()
+    said: set[str] = set()
     for number in sorted({score.line for score in suite.scores}):
         scores = [score for score in suite.scores if score.line == number]
         if number > 2 and all(score.value is None for score in scores):
             continue
-        lacks = dict.fromkeys(score.lacks for score in scores if score.value is None and score.lacks)
-        new = [str(reason) for reason in lacks if reason not in said]
+        without = [score.lacks for score in scores if score.value is None and score.lacks]
+        lacks = dict.fromkeys(reason for reasons in without for reason in reasons.split("; "))
+        new = [reason for reason in lacks if reason not in said]
         said |= set(lacks)
         yield (
             at

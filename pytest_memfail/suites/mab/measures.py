@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score
+from pytest_memfail.core import ERROR, Measure, QuestionRecord, Score, counted
 from pytest_memfail.suites.answers import NO_ANSWER, NO_JUDGE, is_right, known_anyway
 from pytest_memfail.suites.mab.files import SIZES
 
@@ -50,15 +50,20 @@ def mean(rates: Iterable[float]) -> float:
 
 
 def _rate(asked: Sequence[QuestionRecord], name: str) -> Score:
-    """Return the mean score of the answers; an answer without a score counts as 1 if right, else 0."""
+    """Return the mean score of the answers; an answer without a score counts as 1 if right, else 0.
+
+    There is none if a question ended with an error: it is no wrong answer, and a mean of the others would look whole.
+    """
     if not asked:
         return Score(None, 0, lacks=f"{NO_QUESTION} {name}")
-    if errors := sum(question.verdict == ERROR for question in asked):
-        return Score(None, len(asked), lacks=f"{name}: {errors} of {len(asked)} questions ended with an error")
-    graded = [question.score if name in SCORED else is_right(question) for question in asked]
+    ended = [question for question in asked if question.verdict != ERROR]
+    graded = [question.score if name in SCORED else is_right(question) for question in ended]
     known = [float(one) for one in graded if one is not None]
-    if len(known) < len(asked):
+    if len(known) < len(ended):
         return Score(None, len(asked), lacks=NO_JUDGE if name in BY_MODEL else NO_ANSWER)
+    if errors := len(asked) - len(ended):
+        lacks = f"{name}: {errors} of {counted(len(asked), 'question')} ended with an error"
+        return Score(None, len(asked), lacks=lacks)
     return Score(mean(known), len(asked))
 
 
@@ -112,21 +117,25 @@ def _mean(scores: Sequence[Score]) -> Score:
     return Score(mean(score.value for score in scores if score.value is not None), n)
 
 
+def _percent(name: str, title: str, of: Callable[[Sequence[QuestionRecord]], Score], line: int = 1) -> Measure:
+    """Return a measure that sees errors too: they belong to the longest part, and leave a mean without a value."""
+    return Measure(name, title, of, line=line, unit="percent", with_errors=True)
+
+
 def _line(category_name: str, line: int) -> tuple[Measure, ...]:
     """Return the measures of a category: its columns, and then their mean."""
-    names = CATEGORIES[category_name]
     return (
-        *(Measure(name, name, column(name), line=line, unit="percent") for name in names),
-        Measure(category_name, f"{category_name} (mean)", category(category_name), line=line, unit="percent"),
+        *(_percent(name, name, column(name), line) for name in CATEGORIES[category_name]),
+        _percent(category_name, f"{category_name} (mean)", category(category_name), line),
     )
 
 
 MEASURES: Final[tuple[Measure, ...]] = (
-    Measure("substring_em_sh", "substring_em sh", column("sh"), unit="percent"),
-    Measure("substring_em_mh", "mh", column("mh"), unit="percent"),
-    Measure("forgetting", "mean", category("forgetting"), unit="percent"),
+    _percent("substring_em_sh", "substring_em sh", column("sh")),
+    _percent("substring_em_mh", "mh", column("mh")),
+    _percent("forgetting", "mean", category("forgetting")),
     Measure("known_anyway", "right, fact not shown", known_anyway, unit="count"),
-    Measure("overall", "overall (mean of 4 categories)", overall, line=2, unit="percent"),
+    _percent("overall", "overall (mean of 4 categories)", overall, 2),
     *_line("retrieval", 3),
     *_line("learning", 4),
     *_line("understanding", 5),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from pytest_memfail.core import UNREACHED
+from pytest_memfail.results.summary import counted_by
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.suites.mab.measures import ASKED, CATEGORIES, CLASSES, mean
 
@@ -154,6 +155,7 @@ class Outcome:
     vacuous: bool = False
     k: int = 10
     stratum: str = ""
+    group: str = ""
 
 
 def right(part, n=1):
@@ -165,7 +167,7 @@ def wrong(part, n=1):
 
 
 def of(name, outcomes):
-    return MEASURES[name].of(outcomes)
+    return MEASURES[name].of(counted_by(MEASURES[name], outcomes))
 
 
 @pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
@@ -242,9 +244,22 @@ def test_what_is_lacking():
     )
 
 
-def test_an_error_is_not_dropped():
-    asked = [*right("sh_6k"), Outcome("sh_6k", None, "error")]
+BROKEN = Outcome("sh_262k", None, "error", facts=[], memory_held=None)
+
+
+def test_a_mean_without_the_questions_that_ended_with_an_error_is_not_given():
+    asked = [*right("sh_262k"), BROKEN]
     assert of("substring_em_sh", asked).lacks == "sh: 1 of 2 questions ended with an error"
+    assert of("forgetting", [*asked, *right("mh_262k")]).lacks == "sh: 1 of 2 questions ended with an error"
+    assert (of("known_anyway", asked).value, of("known_anyway", asked).n) == (0, 1)
+
+
+def test_a_shorter_list_does_not_stand_in_for_the_longest():
+    assert of("substring_em_sh", [*right("sh_6k"), BROKEN]).lacks == "sh: 1 of 1 question ended with an error"
+
+
+def test_a_model_that_is_missing_is_named_before_an_error():
+    assert of("substring_em_sh", [Outcome("sh_262k", None, "no_answer"), BROKEN]).lacks == "needs a model that answers"
 
 
 def test_scores_count_and_not_verdicts():
