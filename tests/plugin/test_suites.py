@@ -323,7 +323,7 @@ def test_no_memory_holds_nothing_and_gets_no_credit(meme: Meme) -> None:
     assert vacuous == {"deletion"}  # nothing to leak, and nothing proven by it
     result.stdout.fnmatch_lines(
         [
-            "encoded 0.0 %  maintained 0.0 %  retrieved 0.0 %  answered 0.0 %",
+            "encoded 0.0 % (of 10)  maintained 0.0 %  retrieved 0.0 %  answered 0.0 %",
             "score (macro of 6) -  trivial passes, not credited 2 (needs models that answer and judge: * of*",
         ]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Final, Literal, get_args
 
 from pytest_memfail.core import (
@@ -63,21 +64,26 @@ def is_through(question: QuestionRecord) -> bool:
     return question.verdict == CORRECT and not question.vacuous
 
 
-def _stage(test: Test) -> Callable[[Sequence[QuestionRecord]], Score]:
-    """Return a measure of the share that passes.
+def staged(questions: Iterable[QuestionRecord]) -> list[QuestionRecord]:
+    """Return the questions after the change that the four shares count.
 
     Questions whose facts were not judged do not count. Nor does a question for which the memory shows nothing, because that says
     nothing about a stage.
     """
+    return [
+        q
+        for q in after(questions)
+        if q.facts
+        and not any(fact.verdict in (UNGRADED, ERROR) for fact in q.facts)
+        and (not q.vacuous or q.label == TRIVIAL_PASS)
+    ]
+
+
+def _stage(test: Test) -> Callable[[Sequence[QuestionRecord]], Score]:
+    """Return a measure of the share that passes."""
 
     def of(questions: Sequence[QuestionRecord]) -> Score:
-        known = [
-            q
-            for q in after(questions)
-            if q.facts
-            and not any(fact.verdict in (UNGRADED, ERROR) for fact in q.facts)
-            and (not q.vacuous or q.label == TRIVIAL_PASS)
-        ]
+        known = staged(questions)
         if not known:
             return Score(None, 0, lacks="no fact was judged")
         return Score(sum(map(test, known)) / len(known), len(known))
@@ -85,12 +91,18 @@ def _stage(test: Test) -> Callable[[Sequence[QuestionRecord]], Score]:
     return of
 
 
+def encoded(questions: Sequence[QuestionRecord]) -> Score:
+    """Return the share whose facts were all stored at some time, with the number of questions where the shares leave some out."""
+    found = _stage(is_encoded)(questions)
+    return replace(found, note=f"of {found.n}") if 0 < found.n < len(after(questions)) else found
+
+
 def answered(questions: Sequence[QuestionRecord]) -> Score:
-    """Return the share of the questions after the change that passed all stages and were then answered right."""
-    asked = after(questions)
-    if lacks := _lacks(asked, lambda q: q.verdict in LEFT_OPEN):
-        return Score(None, len(asked), lacks=lacks)
-    return Score(sum(map(is_through, asked)) / len(asked), len(asked))
+    """Return the share that passed all stages and was then answered right."""
+    known = staged(questions)
+    if open_ := sum(q.verdict in LEFT_OPEN for q in known):
+        return Score(None, len(known), lacks=_open(open_, len(known)))
+    return _stage(is_through)(known)
 
 
 def score(questions: Sequence[QuestionRecord]) -> Score:
@@ -104,8 +116,8 @@ def score(questions: Sequence[QuestionRecord]) -> Score:
     groups = {part: [q for q in asked if q.part == part] for part in PARTS}
     if missing := [part for part in PARTS if not groups[part]]:
         return Score(None, len(asked), lacks=f"no question of {', '.join(missing)}")
-    if lacks := _lacks(asked, lambda q: is_right(q) is None):
-        return Score(None, len(asked), lacks=lacks)
+    if open_ := sum(is_right(q) is None for q in asked):
+        return Score(None, len(asked), lacks=_open(open_, len(asked)))
     before = _before(questions)
     counts = {id(q): _pairing(q, before(q)) == "real" for q in asked}
     rates = {part: sum(counts[id(q)] for q in group) / len(group) for part, group in groups.items()}
@@ -127,12 +139,9 @@ def macro_mean(rates: Sequence[float]) -> float:
     return sum(rates) / len(rates)
 
 
-def _lacks(asked: Sequence[QuestionRecord], is_open: Test) -> str | None:
-    """Return why answers cannot be counted, if some were not judged."""
-    if not asked:
-        return "no question after the change"
-    open_ = sum(map(is_open, asked))
-    return f"{NO_ANSWER}: {open_} of {len(asked)} have none" if open_ else None
+def _open(number: int, asked: int) -> str:
+    """Return that some answers were not judged."""
+    return f"{NO_ANSWER}: {number} of {asked} have none"
 
 
 # -- what was known before ---------------------------------------------------------------------------------------------
@@ -154,9 +163,7 @@ def paired(part: str, wanted: Pairing) -> Callable[[Sequence[QuestionRecord]], S
         pairs = [(q, before(q)) for q in asked]
         open_ = sum(_raw(q) is None or (old is not None and _knew(old) is None) for q, old in pairs)
         if not asked or open_:
-            return Score(
-                None, len(asked), lacks=f"{NO_ANSWER}: {open_} of {len(asked)} have none" if asked else "no question"
-            )
+            return Score(None, len(asked), lacks=_open(open_, len(asked)) if asked else "no question")
         unknown = sum(not _raw(q) and old is None for q, old in pairs)
         if unknown and wanted in ("knew_but_failed", "never_knew"):
             return Score(None, len(asked), lacks=f"{unknown} of {len(asked)} were not asked before the change")
@@ -231,7 +238,7 @@ def _share_in_order(question: QuestionRecord) -> float:
 
 
 MEASURES: Final[tuple[Measure, ...]] = (
-    Measure("encoded", "encoded", _stage(is_encoded), unit="percent"),
+    Measure("encoded", "encoded", encoded, unit="percent"),
     Measure("maintained", "maintained", _stage(lambda q: is_encoded(q) and is_maintained(q)), unit="percent"),
     Measure("retrieved", "retrieved", _stage(is_retrieved), unit="percent"),
     Measure("answered", "answered", answered, unit="percent"),

@@ -107,6 +107,17 @@ def test_a_deletion_of_which_nothing_is_there_says_nothing_of_a_stage():
     assert (of("retrieved", [trivial]).value, of("answered", [trivial]).value) == (1.0, 0.0)
 
 
+def test_the_four_shares_are_of_the_same_questions():
+    """Else an answer would seem to be lost of a question that says nothing about a stage."""
+    vacuous = Outcome("deletion", *RIGHT, vacuous=True)
+    unjudged = Outcome("recall", "ungraded", [Fact("ungraded")])
+    outcomes = [*all_parts(*[RIGHT] * 6), vacuous, unjudged]
+    found = [of(n, outcomes) for n in ("encoded", "maintained", "retrieved", "answered")]
+    assert [(share.value, share.n) for share in found] == [(1.0, 6)] * 4
+    assert [share.note for share in found] == ["of 6", None, None, None]
+    assert of("encoded", outcomes[:6]).note is None
+
+
 def test_answers_that_nobody_judged_are_lacking():
     outcomes = all_parts(OPEN, RIGHT, RIGHT, RIGHT, RIGHT, lost("not_stored"))
     for name, open_ in (("answered", 1), ("score", 2)):  # a lost fact may be answered right all the same
