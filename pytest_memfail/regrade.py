@@ -138,7 +138,7 @@ def regrade(
 
 async def _judge(grader: Grader, case: Recorded, needed: Sequence[NeededOutcome]) -> QuestionRecord:
     trace, listing = case.trace, case.listing
-    place = (case.asked.id, case.asked.store, trace.question, trace.k)
+    place, broken = (case.asked.id, case.asked.store, trace.question, trace.k), list[MemfailError]()
     try:
         verdict = await grader.grade(
             trace.question,
@@ -149,10 +149,11 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[NeededOutcome]
             earlier=case.earlier,
             needed=needed,
             added=case.added,
+            broken=broken,
         )
     except MemfailError as error:
         return question_record(*place, error=error)
-    return question_record(*place, trace=trace, verdict=verdict, listing=listing)
+    return question_record(*place, trace=trace, verdict=verdict, listing=listing, error=next(iter(broken), None))
 
 
 def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, EarlierListing]:

@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": 1900,
     "running": 1385,
-    "engine": 1015,
+    "engine": 1050,
     "hosting": 1195,
     "records": 1085,
     "clues": 900,

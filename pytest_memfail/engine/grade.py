@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
@@ -70,7 +70,7 @@ class NeededOutcome(NamedTuple):
 
         An answer that was asked for and left open says nothing, even if a fact failed.
         """
-        verdict = UNGRADED if found.answer.outcome == "ungraded" else found.verdict
+        verdict = UNGRADED if found.answer.outcome == "ungraded" and found.verdict != ERROR else found.verdict
         return cls(verdict, found.memory_held, found.credited)
 
     @property
@@ -101,6 +101,7 @@ class Grader:
         earlier: Sequence[EarlierListing] = (),
         needed: Sequence[NeededOutcome] = (),
         added: Listing | None = None,
+        broken: list[MemfailError] | None = None,
     ) -> Verdict:
         """Return the verdict on one question.
 
@@ -113,9 +114,11 @@ class Grader:
             earlier: the earlier listings of the store, newest first.
             needed: the outcomes of the questions that it needs.
             added: what its conversation added, for a question that is judged by that.
+            broken: takes the error of a memory stage if the question's answer, or else its search, is graded whatever that stage
+                says. The verdict is then `error`, with that grade.
 
-        Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict. Raises `MemfailError`
-        if `added` is missing.
+        Raises `JudgeError` if the judge raises and `broken` does not take it: a broken judge causes an error, never a verdict.
+        Raises `MemfailError` if `added` is missing.
         """
         if ADDED_STAGE in question.stages:
             return await self._added(question, shown)
@@ -127,7 +130,15 @@ class Grader:
                     f"the question {question.id} names no conversation of its store in keys['conversation']"
                 )
             judged_by, earlier = added, ()
-        facts = [await self._fact(question, fact, judged_by, shown, earlier, was_held) for fact in evidence]
+        facts, broken = list[FactVerdict](), broken if question.is_independent else None
+        for fact in evidence:
+            facts.append(await self._fact(question, fact, judged_by, shown, earlier, was_held, broken))
+            if broken and reply is not None:
+                return Verdict(ERROR, answer=await self._ask("answer", question, evidence, reply))
+            if broken and facts[-1].retrieval.outcome in ("passed", "failed"):
+                return Verdict(ERROR, (facts[-1],))
+            if broken:
+                raise broken[0]
         if judged_by is not listing:
             facts = [_placed(fact, judged_by, listing) for fact in facts]
         for at, fact in enumerate(evidence):
@@ -171,6 +182,7 @@ class Grader:
         shown: Sequence[Memory],
         earlier: Sequence[EarlierListing],
         was_held: bool | None,
+        broken: list[MemfailError] | None,
     ) -> FactVerdict:
         """Judge the memory stages that the question asks, up to the first that fails.
 
@@ -179,34 +191,37 @@ class Grader:
         """
         stages, storage = question.stages, NOT_ASKED
         if fact.is_distractor:
-            storage = await self._judged("storage", fact, listing)
-            summary = await self._judged("summary", fact, listing) if storage.outcome == "passed" else UNREACHED
+            storage = await _tried(self._judged("storage", fact, listing), broken)
+            is_held = storage.outcome == "passed"
+            summary = await _tried(self._judged("summary", fact, listing), broken) if is_held else UNREACHED
             found = distractor_verdict(fact, storage, summary)
             if found.verdict != CORRECT:
                 return found
-            by_search = await self._ask("retrieval", fact, question, shown) if "retrieval" in stages else UNREACHED
+            is_asked = "retrieval" in stages
+            by_search = await _tried(self._ask("retrieval", fact, question, shown), broken) if is_asked else UNREACHED
             was_told = any(fact.conversation_id in conversations for _, conversations in earlier)
             is_empty = not listing.memories
             proves_nothing = (was_told or is_empty) and not await self._was_stored(fact, earlier, alone=is_empty)
             return distractor_verdict(fact, storage, summary, by_search, proves_nothing=proves_nothing)
         if "storage" in stages:
-            storage = await self._judged("storage", fact, listing)
+            storage = await _tried(self._judged("storage", fact, listing), broken)
             if storage.outcome == "failed" and await self._was_stored(fact, earlier):
                 storage = replace(storage, reason=f"{storage.reason}; an earlier listing had it", label=LOST_LATER)
         summary = UNREACHED
         if storage.outcome == "passed":
-            summary = await self._judged("summary", fact, listing) if "summary" in stages else NOT_ASKED
+            is_asked = "summary" in stages
+            summary = await _tried(self._judged("summary", fact, listing), broken) if is_asked else NOT_ASKED
             if summary is not NOT_ASKED and summary.outcome == "passed":
                 summary = in_time(fact, summary, listing)
         if summary.outcome != "passed":
             is_independent = question.is_independent and "answer" not in stages
             # recall counts what was shown, and the words of a fact without its date may be
             is_asked = "retrieval" in stages and (is_independent or summary.label == DATE_LOST)
-            by_search = await self._ask("retrieval", fact, question, shown) if is_asked else UNREACHED
+            by_search = await _tried(self._ask("retrieval", fact, question, shown), broken) if is_asked else UNREACHED
             return fact_verdict(fact.id, storage, summary, by_search)
         if "retrieval" not in stages:
             return fact_verdict(fact.id, storage, summary, replace(NOT_ASKED, vacuous=storage.vacuous))
-        retrieval = await self._ask("retrieval", fact, question, shown)
+        retrieval = await _tried(self._ask("retrieval", fact, question, shown), broken)
         if retrieval.outcome == "passed":
             retrieval = with_day(fact, retrieval, shown)
         if retrieval.vacuous and was_held is not None:
@@ -287,6 +302,17 @@ class Grader:
     async def _call(self, method: str, pool: Executor | None, *args: Any) -> Any:
         with raised_as(JudgeError, f"the judge's {method}()"):
             return await called(getattr(self._judge, method), *args, pool=pool)
+
+
+async def _tried(stage: Awaitable[StageResult], broken: list[MemfailError] | None) -> StageResult:
+    """Return the result of a memory stage, ungraded after an error that `broken` takes."""
+    try:
+        return await stage
+    except MemfailError as error:
+        if broken is None:
+            raise
+        broken.append(error)
+        return StageResult("ungraded", one_line(error))
 
 
 def _placed(fact: FactVerdict, added: Listing, listing: Listing) -> FactVerdict:

@@ -47,7 +47,10 @@ class Ask:
 
 @dataclass(slots=True)
 class Result:
-    """The outcome of one ask: a verdict with its trace, or an error."""
+    """The outcome of one ask: a verdict with its trace, or an error.
+
+    Beside an error, the verdict `error` has what was graded all the same.
+    """
 
     ask: Ask
     trace: Trace | None = None
@@ -226,7 +229,13 @@ class Answerer:
             found = [await self._retrieved(system, ask, listing) for _ in self._graders]
         finally:
             has_retrieved()
-        outcomes = [await self._judged(ask, listing, earlier, added, needed, i, each) for i, each in enumerate(found)]
+        outcomes = []
+        for i, each in enumerate(found):
+            broken = list[MemfailError]()
+            outcomes.append(await self._judged(ask, listing, earlier, added, needed, i, each, broken))
+            if broken:
+                (result.trace, result.verdict), result.error = outcomes[-1], broken[0]
+                return
         names = tuple(VACUOUS if verdict.vacuous else verdict.verdict for _, verdict in outcomes)
         result.trace, result.verdict = outcomes[majority(names)]
         if len(names) > 1:
@@ -246,6 +255,7 @@ class Answerer:
         needed: Callable[[], Awaitable[Sequence[NeededOutcome]]],
         time_asked: int,
         found: Retrieved,
+        broken: list[MemfailError],
     ) -> tuple[Trace, Verdict]:
         question, seconds, shown_tokens = ask.question, dict[str, float](), None
         shown = added.memories if added is not None and needs_additions(question) else ()
@@ -262,7 +272,7 @@ class Answerer:
         before = await needed()
         clock = time.perf_counter()
         verdict = await self._graders[time_asked].grade(
-            question, evidence, listing, shown, reply, earlier=earlier, needed=before, added=added
+            question, evidence, listing, shown, reply, earlier=earlier, needed=before, added=added, broken=broken
         )
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds, shown_tokens, store_tokens, found.cut), verdict

@@ -179,7 +179,10 @@ class Execution:
             error = call.excinfo.value
             if self._runtime.is_unopened(asked.unit):
                 report.memfail_unopened = True
-            question = question_record(item.nodeid, asked.unit.plan.id, asked.question, asked.k, error=error)
+            result = item.stash.get(RESULT, None)
+            names = () if result is None or result.error is not error else ("trace", "verdict", "listing")
+            kept = {name: getattr(result, name) for name in names}
+            question = question_record(item.nodeid, asked.unit.plan.id, asked.question, asked.k, **kept, error=error)
             note(item, report, question)
             report.memfail = self._packed(question)
 

@@ -35,7 +35,10 @@ def question_record(
     repeats: Sequence[str] = (),
     error: BaseException | None = None,
 ) -> QuestionRecord:
-    """Return a finished question without known secrets; if `verdict` is None, the question ended with `error`."""
+    """Return a finished question without known secrets.
+
+    If it ended with an error, it keeps only what was graded all the same (`verdict`), by which reply and memories.
+    """
     asked: dict[str, Any] = {
         "id": node_id,
         "task": question.task,
@@ -53,20 +56,21 @@ def question_record(
         "weight": question.weight,
         "must_not_use": question.must_not_use,
     }
+    fault = None if error is None else ErrorRecord(type=type(error).__name__, message=one_line(error, 1000))
     if verdict is None:
-        fault = ErrorRecord(type=type(error).__name__, message=one_line(error, 1000))
         return without_secrets(QuestionRecord(ERROR, **asked, error=fault))
     found = QuestionRecord(
         **{one.name: getattr(verdict, one.name) for one in fields(Verdict)},
         **asked,
         listing=listing.number if listing else 0,
         repeats=tuple(repeats),
+        error=fault,
     )
     if trace is not None:
+        found = replace(found, reply=trace.reply.text if trace.reply else None, retrieved=trace.shown)
+    if trace is not None and fault is None:
         found = replace(
             found,
-            reply=trace.reply.text if trace.reply else None,
-            retrieved=trace.shown,
             places=places_in(listing, trace.shown) if listing else (),
             shown_tokens=trace.shown_tokens,
             store_tokens=trace.store_tokens,

@@ -551,7 +551,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
         abstention=wilson(misleading.count(CORRECT), len(misleading)),
         shown_tokens=sum(shown) / len(shown) if shown else None,
         shown_share=sum(shares) / len(shares) if shares else None,
-        duplicate_share=_duplicate_share(questions),
+        duplicate_share=_duplicate_share([q for q in questions if q.error is None]),
         cut_entries=sum(q.cut for q in questions),
         cut_questions=sum(q.cut > 0 for q in questions),
         compared=sum(q.reference_held is not None and q.counts_as_held is not None for q in questions),

@@ -195,6 +195,39 @@ def test_a_broken_judge_is_an_error_which_only_the_measures_over_all_count(
     assert scores["recall_valid"] == pytest.approx(halumem.verdicts("points")["correct"] / (48 - errors))
 
 
+@pytest.mark.parametrize("protocol", ["ours", "paper"])
+def test_a_judge_that_breaks_on_the_store_costs_no_answer_and_no_update(
+    halumem: HaluMem, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    """Answers and updates are graded by their reply and their search alone, as published."""
+    is_broken = False
+
+    def answer(request: Any) -> str:
+        told = request["messages"][-1]["content"].partition("</memories>")[2]
+        breaks = is_broken and re.search('"check": "(stored|storage)"', told) and len(told) % 2
+        return "?" if breaks else answer_by_rule(request)
+
+    def graded(name: str) -> dict[str, float]:
+        (suite,) = halumem.project.record(name)[-1]["suites"]
+        return {score["name"]: score.get("value") for score in suite["scores"] if score["name"][:3] in ("qa_", "upd")}
+
+    record = halumem.project.path / "whole.jsonl"
+    with LocalEndpoint(answer) as started:
+        monkeypatch.setenv("OPENAI_BASE_URL", started.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-local")
+        words = (*ASK, f"--memfail-protocol={protocol}")
+        halumem.run(*words, "--memfail-record=whole.jsonl")
+        is_broken = True
+        halumem.run(*words, "--memfail-record=broken.jsonl")
+        again = ["regrade", str(record), "--judge", "m", "--out", str(record.with_name("again.jsonl"))]
+        assert memfail(again) == 1
+    for name in ("broken.jsonl", "again.jsonl"):
+        assert graded(name) == graded("whole.jsonl")
+        lost = [line for line in halumem.project.record(name) if line.get("verdict") == "error"]
+        assert {"points", "update", "qa"} <= {line["part"] for line in lost}
+        assert not any("shown_tokens" in line or "memory_held" in line for line in lost)
+
+
 def test_regrade_judges_what_was_added_then(
     halumem: HaluMem, endpoint: LocalEndpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,11 +57,11 @@ def integrity(question: QuestionRecord) -> int | None:
 
 
 def update(question: QuestionRecord) -> Outcome | None:
-    """Return the outcome of an update, judged by the memories that a search for it returned; None after an error.
+    """Return the outcome of an update, judged by the memories that a search for it returned; None if that is not known after an error.
 
     Raises `LookupError` if no model judged it.
     """
-    if question.verdict == ERROR:
+    if question.verdict == ERROR and not question.facts:
         return None
     (fact,) = question.facts
     shown = fact.retrieval
@@ -71,13 +71,13 @@ def update(question: QuestionRecord) -> Outcome | None:
 
 
 def answer(question: QuestionRecord) -> Outcome | None:
-    """Return the outcome of an answer, even if a memory stage failed; None after an error.
+    """Return the outcome of an answer, even if a memory stage failed or could not be judged; None if that is not known after an error.
 
     Raises `LookupError` if it was not judged.
     """
-    if question.verdict == ERROR:
-        return None
     if question.answer.outcome not in ("passed", "failed"):
+        if question.verdict == ERROR:
+            return None
         raise LookupError(NO_ANSWER)
     return "correct" if question.answer.outcome == "passed" else _failure(question.answer.label)
 
@@ -97,7 +97,7 @@ def updates_of(questions: Iterable[QuestionRecord], *, paper: bool) -> list[Ques
 
 
 def _is_searched(question: QuestionRecord) -> bool:
-    return question.verdict == ERROR or bool(question.retrieved)
+    return (question.verdict == ERROR and not question.facts) or bool(question.retrieved)
 
 
 def _mean(values: Sequence[float | None], over: Over, weights: Sequence[float] | None = None) -> Score:

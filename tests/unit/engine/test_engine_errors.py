@@ -9,7 +9,20 @@ from concurrent.futures import CancelledError, Future
 
 import numpy as np
 import pytest
-from engine_fakes import PATIENCE, WORDS, AsyncStore, ExactJudge, Store, fact, names, plan, question, said, wait
+from engine_fakes import (
+    PASSED,
+    PATIENCE,
+    WORDS,
+    AsyncStore,
+    ExactJudge,
+    Store,
+    fact,
+    names,
+    plan,
+    question,
+    said,
+    wait,
+)
 
 from pytest_memfail.core import (
     Conversation,
@@ -438,6 +451,56 @@ def test_a_judge_that_fails_on_one_fact_costs_the_questions_that_need_it_only(ma
     results = bench.all(bench.begin(Store, plan(3)))
     assert names([results[0], results[2]]) == ["correct"] * 2
     assert isinstance(results[1].error, JudgeError)
+
+
+class Taker:
+    def answer(self, question, shown):
+        return Reply("yes")
+
+
+def breaking(stage, *, inline=True):
+    def broken(self, *args):
+        raise ConnectionError("500")
+
+    return judge_with(stage, broken, inline=inline)
+
+
+def asked_alone(bench, **changes):
+    """The result of one question whose grade does not depend on its memory stages."""
+    probe = Probe((question(0, is_independent=True, **changes),))
+    return bench.get(bench.begin(Store, [Ingest(said(0)), probe]), "q-0@5")
+
+
+@pytest.mark.parametrize("inline", [True, False])
+@pytest.mark.parametrize("stage", ["storage", "summary", "retrieval"])
+def test_an_independent_answer_is_graded_beside_the_error_of_a_memory_stage(make_bench, stage, inline):
+    result = asked_alone(make_bench(judge=breaking(stage, inline=inline), test_taker=Taker()))
+    assert str(result.error) == f"the judge's {stage}() raised ConnectionError: 500"
+    verdict = result.verdict
+    assert (verdict.verdict, verdict.answer, verdict.facts, verdict.memory_held) == ("error", PASSED, (), None)
+    assert result.trace.reply.text == "yes"
+
+
+@pytest.mark.parametrize("stage", ["storage", "summary"])
+def test_an_independent_search_is_graded_beside_the_error_of_the_store(make_bench, stage):
+    result = asked_alone(make_bench(judge=breaking(stage)), stages=("storage", "summary", "retrieval"))
+    assert isinstance(result.error, JudgeError)
+    assert result.verdict.verdict == "error"
+    assert [fact.retrieval for fact in result.verdict.facts] == [PASSED]
+
+
+@pytest.mark.parametrize(
+    ("stage", "taker", "changes"),
+    [
+        ("retrieval", None, {"stages": ("storage", "summary", "retrieval")}),
+        ("answer", Taker(), {}),
+        ("storage", None, {}),
+    ],
+)
+def test_nothing_is_graded_beside_the_error_of_what_would_be_graded(make_bench, stage, taker, changes):
+    result = asked_alone(make_bench(judge=breaking(stage), test_taker=taker), **changes)
+    assert isinstance(result.error, JudgeError)
+    assert result.verdict is None
 
 
 @pytest.mark.parametrize("inline", [True, False])

@@ -171,6 +171,21 @@ def test_updates_are_what_a_search_shows():
     assert value("update_correct_valid", some) == 0.2
 
 
+def test_what_was_graded_beside_an_error_counts():
+    """A reply of the judge about the store may break although the search, or the answer, was graded."""
+    some = [replace(update(kind), verdict="error") for kind in ("correct", "omission")]
+    assert [value(name, [*some, BROKEN]) for name in ("update_correct", "update_correct_valid")] == [0.3333, 0.5]
+    some = [replace(qa(kind), verdict="error") for kind in ("correct", "omission")]
+    assert [value(name, [*some, qa(None)]) for name in ("qa_correct", "qa_correct_valid")] == [0.3333, 0.5]
+
+
+def test_the_paper_takes_an_error_without_search_results_for_a_broken_point():
+    nothing = replace(update("omission", retrieved=()), verdict="error")
+    assert [value("update_correct", [nothing, update("correct")], of) for of in (MEASURES, PAPER)] == [0.5, 1.0]
+    assert value("recall", [nothing, point(2)], PAPER) == 0.5
+    assert value("recall_valid", [nothing, point(2)], PAPER) == 1.0
+
+
 def test_the_paper_counts_an_update_without_search_results_as_a_point():
     some = [update("correct"), update(None, "not_stored", retrieved=()), point(2)]
     assert [value("update_correct", some, of) for of in (MEASURES, PAPER)] == [0.5, 1.0]
