@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pytest_memfail.core import UNREACHED
+from pytest_memfail.core import UNREACHED, FactVerdict, StageResult
 from pytest_memfail.results.summary import counted_by
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.suites.mab.measures import ASKED, CATEGORIES, CLASSES, mean
@@ -156,6 +156,7 @@ class Outcome:
     k: int = 10
     stratum: str = ""
     group: str = ""
+    places: tuple = ()
 
 
 def right(part, n=1):
@@ -215,7 +216,9 @@ def test_only_the_longest_lists_of_facts_count():
 
 
 def test_a_right_answer_counts_though_the_fact_was_not_shown():
-    asked = [Outcome("sh_6k", True, "not_retrieved", memory_held=False), *wrong("sh_6k"), *right("sh_6k")]
+    facts = [FactVerdict("f", "not_retrieved", UNREACHED, UNREACHED, StageResult("failed"))]
+    hidden = Outcome("sh_6k", True, "not_retrieved", memory_held=False, facts=facts)
+    asked = [hidden, *wrong("sh_6k"), *right("sh_6k")]
     assert of("substring_em_sh", asked).value == pytest.approx(2 / 3)
     assert (of("known_anyway", asked).value, of("known_anyway", asked).n) == (1.0, 3)
 
