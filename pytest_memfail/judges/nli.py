@@ -58,8 +58,8 @@ class NliModel:
 
     @cached_property
     def digest(self) -> str:
-        """Return ten digits that identify the files of the model."""
-        found = hashlib.sha256()
+        """Return ten digits that identify the files of the model, and which of its labels mean what."""
+        found = hashlib.sha256(f"{self._entailment} {self._contradiction}".encode())
         for path in [*sorted({path for name in FILES for path in self._folder.glob(name)}), *self._weights()]:
             found.update(path.name.encode())
             with path.open("rb") as file:

@@ -162,6 +162,12 @@ def test_the_digest_names_the_content_and_not_the_place(folder: Path, tmp_path: 
     assert named[0] == named[1] != named[2]
 
 
+def test_the_digest_names_the_label_of_entailment_and_not_its_spelling(folder: Path) -> None:
+    options: tuple[dict[str, str], ...] = ({}, {"entailment": "Entailment"}, {"entailment": "contradiction"})
+    named = [NamedJudge(f"nli:{folder}", "--judge", given).weights for given in options]
+    assert named[0] == named[1] != named[2]
+
+
 def test_judge_check_prints_the_table_of_a_local_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["judge-check", "--judge", f"nli:{folder}", "--split", "dev", "--limit", "12", "--show", "0"]) == 0
     said = capsys.readouterr().out
