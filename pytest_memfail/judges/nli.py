@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +27,8 @@ BATCH: Final = 16
 LONGEST: Final = 1024
 """The most tokens read at once, even by models that take more: attention over a whole book hides one fact."""
 STRIDE: Final = 64
-"""The tokens that two windows of a long entry share."""
+"""The tokens that two windows of a long entry share, if each is at least twice as long."""
+INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
 ONNX: Final = ("model.onnx", "onnx/model.onnx")
 TORCH: Final = ("*.safetensors", "pytorch_model*.bin")
 FILES: Final = ("config.json", "tokenizer*.json", "vocab*", "merges.txt", "special_tokens_map.json", "spm.model")
@@ -75,12 +76,12 @@ class NliModel:
         """
         with self._lock:  # one batch uses all cores
             tokenizer, _ = self._loaded
-            for claim in {claim for _, claim in pairs}:
-                if (size := len(tokenizer.encode(claim).ids)) > self._limit // 2:
-                    raise JudgeError(f"{self.name}: a claim has {size} tokens, expected at most {self._limit // 2}")
             windows: list[tuple[int, Any]] = []
-            for at, encoded in enumerate(tokenizer.encode_batch(list(pairs))):
-                windows += [(at, window) for window in (encoded, *encoded.overflowing)]
+            for claim in dict.fromkeys(claim for _, claim in pairs):
+                self._leave_room(tokenizer, claim)
+                places = [at for at, (_, other) in enumerate(pairs) if other == claim]
+                for at, encoded in zip(places, tokenizer.encode_batch([pairs[at] for at in places]), strict=True):
+                    windows += [(at, window) for window in (encoded, *encoded.overflowing)]
             found = [(0.0, 0.0)] * len(pairs)
             for start in range(0, len(windows), BATCH):
                 batch = windows[start : start + BATCH]
@@ -88,16 +89,27 @@ class NliModel:
                     found[at] = max(found[at][0], held), max(found[at][1], against)
             return found
 
+    def _leave_room(self, tokenizer: Any, claim: str) -> None:
+        """Let texts be cut into windows that the model reads together with this claim."""
+        tokenizer.no_truncation()
+        size = len(tokenizer.encode(claim).ids)
+        if size > self._limit // 2:
+            raise JudgeError(
+                f"{self.name}: a claim has {size} tokens, expected at most {self._limit // 2}, half of what the model reads at once"
+            )
+        window = self._limit - len(tokenizer.encode("", claim).ids)
+        tokenizer.enable_truncation(self._limit, stride=min(STRIDE, window // 2), strategy="only_first")
+
     def _read(self, windows: Sequence[Any]) -> list[tuple[float, float]]:
         width = max(len(window.ids) for window in windows)
-        known = {
-            "input_ids": ([window.ids for window in windows], self._config.get("pad_token_id") or 0),
-            "attention_mask": ([window.attention_mask for window in windows], 0),
-            "token_type_ids": ([window.type_ids for window in windows], 0),
-        }
+        known = (
+            ([window.ids for window in windows], self._config.get("pad_token_id") or 0),
+            ([window.attention_mask for window in windows], 0),
+            ([window.type_ids for window in windows], 0),
+        )
         given = {
             name: np.array([row + [pad] * (width - len(row)) for row in rows], dtype=np.int64)
-            for name, (rows, pad) in known.items()
+            for name, (rows, pad) in zip(INPUTS, known, strict=True)
         }
         logits = np.asarray(self._loaded[1](given), dtype=np.float64)
         wanted = len(windows), len(self._labels)
@@ -117,7 +129,6 @@ class NliModel:
         try:
             tokenizer, run = self._load_torch() if self._onnx is None else self._load_onnx(self._onnx)
             tokenizer.no_padding()
-            tokenizer.enable_truncation(self._limit, stride=STRIDE, strategy="only_first")
         except Exception as error:
             raise JudgeError(
                 f"{self.name}: the model cannot be loaded: {type(error).__name__}: {one_line(error)}"
@@ -129,7 +140,7 @@ class NliModel:
         from tokenizers import Tokenizer
 
         session = InferenceSession(str(path), providers=["CPUExecutionProvider"])
-        taken = {one.name for one in session.get_inputs()}
+        taken = _known_inputs(one.name for one in session.get_inputs())
         tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
         return tokenizer, lambda given: session.run(None, {name: given[name] for name in taken})[0]
 
@@ -139,7 +150,7 @@ class NliModel:
 
         model = AutoModelForSequenceClassification.from_pretrained(self._folder).eval()
         tokenizer = AutoTokenizer.from_pretrained(self._folder)
-        taken = set(tokenizer.model_input_names)
+        taken = _known_inputs(tokenizer.model_input_names)
 
         def run(given: Mapping[str, Any]) -> Any:
             with torch.inference_mode():
@@ -209,6 +220,14 @@ class NliModel:
                 f"{option}=entailment={labels[-1]}"
             )
         return found[0], against
+
+
+def _known_inputs(names: Iterable[str]) -> list[str]:
+    """Return the names of a model's inputs. Raise `ValueError` if it needs one that no classifier of pairs gets here."""
+    found = list(names)
+    if others := [name for name in found if name not in INPUTS]:
+        raise ValueError(f"it needs {', '.join(others)}, expected a model that reads only {', '.join(INPUTS)}")
+    return found
 
 
 class NliJudge(SupportJudge):

@@ -99,6 +99,18 @@ def test_a_long_entry_is_read_in_windows_to_its_end(folder: Path) -> None:
     assert nowhere[0] < 0.2
 
 
+@pytest.mark.parametrize("positions", [20, 66, 68, 128])
+def test_a_model_of_short_inputs_reads_to_the_end_beside_the_longest_claim(tmp_path: Path, positions: int) -> None:
+    model = NliModel(str(write_model(tmp_path / "short", max_position_embeddings=positions)))
+    longest = "Ines moved to Bergen." + " kitchen" * ((positions - 2) // 2 - 7)
+    text = f"{'The ferry leaves at nine from the sea. ' * 30} {longest} {'It is blue. ' * 30}"
+    (found, short), (lost,) = model.scores([(text, longest), (text, "Ines")]), model.scores([(FERRY, longest)])
+    assert min(found[0], short[0]) > 0.8
+    assert lost[0] < 0.2
+    with pytest.raises(JudgeError, match=rf"a claim has \d+ tokens, expected at most {(positions - 2) // 2}, half of"):
+        model.scores([(text, f"{longest} blue")])
+
+
 def test_scores_are_the_same_alone_and_in_a_batch(folder: Path) -> None:
     pairs = [(" ".join(WORDS[: number + 1]), MOVED.text) for number in range(len(WORDS))]
     model, other = NliModel(str(folder)), NliModel(str(folder))
@@ -154,6 +166,18 @@ def test_a_model_whose_output_does_not_fit_or_load_is_an_error_and_no_verdict(tm
     (broken / "model.onnx").write_bytes(b"no model")
     with pytest.raises(JudgeError, match="the model cannot be loaded"):
         NliModel(str(broken)).scores([("x", "Ines")])
+
+
+def test_a_model_that_needs_another_input_is_an_error_that_names_it(tmp_path: Path) -> None:
+    import onnx
+
+    path = write_model(tmp_path / "numbered") / "model.onnx"
+    model = onnx.load(path)
+    numbers = onnx.helper.make_tensor_value_info("position_ids", onnx.TensorProto.INT64, ["batch", "length"])
+    model.graph.input.append(numbers)
+    onnx.save(model, path)
+    with pytest.raises(JudgeError, match="cannot be loaded: ValueError: it needs position_ids, expected a model that"):
+        NliModel(str(path.parent)).scores([("x", "Ines")])
 
 
 def test_the_digest_names_the_content_and_not_the_place(folder: Path, tmp_path: Path) -> None:
