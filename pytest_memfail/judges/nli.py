@@ -208,11 +208,9 @@ class NliModel:
                 f"{self.name}: got {counted(len(labels), 'label')} in config.json, expected 1 to {MOST_LABELS}"
             )
         against = next((at for at, name in enumerate(names) if name in CONTRADICTS), None)
-        if len(labels) == 1:
-            return 0, None
         if wanted is not None and wanted.casefold() in names:
             return names.index(wanted.casefold()), against
-        found = [at for at, name in enumerate(names) if name in ENTAILS]
+        found = [at for at, name in enumerate(names) if name in ENTAILS or len(names) == 1]
         if wanted is not None or len(found) != 1:
             got = "labels" if wanted is None else f"entailment={wanted}, but labels"
             raise UsageError(

@@ -136,8 +136,9 @@ def test_a_model_of_one_number_and_one_of_two_labels_are_read(tmp_path: Path) ->
     with pytest.raises(UsageError, match="--memfail-judge-option=entailment=LABEL_1") as error:
         judge_of(two)
     assert "LABEL_0, LABEL_1" in str(error.value)
-    with pytest.raises(UsageError, match="got the entailment=true, but labels LABEL_0, LABEL_1"):
-        judge_of(two, entailment="true")
+    for folder, labels in ((two, "LABEL_0, LABEL_1"), (tmp_path / "one", "LABEL_0")):
+        with pytest.raises(UsageError, match=f"got the entailment=true, but labels {labels};"):
+            judge_of(folder, entailment="true")
 
 
 def test_a_folder_that_is_no_model_is_refused_in_one_line(tmp_path: Path) -> None:
