@@ -33,8 +33,8 @@ def check_sdk() -> None:
         raise UsageError("a model is named, but the package openai is not installed; run: pip install openai")
 
 
-def check_address(url: str) -> None:
-    """Raise `UsageError` unless this is a base URL; its secrets are masked from now on."""
+def check_address(url: str | None = None) -> None:
+    """Raise `UsageError` unless this, or OPENAI_BASE_URL, is a base URL; its secrets are masked from now on."""
     Address(url, None)
 
 

@@ -44,6 +44,8 @@ def check_models(run: Run) -> None:
     if models and not has_endpoint() and settings.cache != "only":
         raise UsageError(needs_endpoint(models[0]))
     llm.check_sdk()
+    if models or settings.proxy == "on":
+        llm.check_address()
     with closing(open_ledger(settings, None)) as ledger:
         ledger.check_prices(models)
     path = _cache_path(run)

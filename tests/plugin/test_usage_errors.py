@@ -41,6 +41,27 @@ def test_a_model_without_the_package_that_asks_it(
     assert refused(project, option).endswith("the package openai is not installed; run: pip install openai")
 
 
+# -- the endpoint -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["--memfail-model=m", "--memfail-judge=offline+m", "--memfail-proxy=on"])
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("localhost:11434/v1", "base URL of the model endpoint is invalid; expected http(s)://HOST[:PORT]/PATH"),
+        (
+            "https://a.test/v1?api-version=1",
+            "base URL of a.test has a query after `?`, which is not supported; remove it",
+        ),
+    ],
+)
+def test_an_address_that_cannot_be_asked(
+    project: Project, monkeypatch: pytest.MonkeyPatch, option: str, url: str, said: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    assert refused(project, option).endswith(f"the {said}")
+
+
 # -- names -----------------------------------------------------------------------------------------------------------
 
 
