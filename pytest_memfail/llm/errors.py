@@ -2,9 +2,9 @@
 
 MemfailError
 └── ModelCallError             a call gave no usable reply: the item is an error, never a verdict
-    ├── AuthError              the key or the account is refused (401, 403, no quota): no call can succeed
+    ├── AuthError              the key or the account is refused (401, 402, no quota; 403 at first): no call can succeed
     ├── ModelError             the endpoint does not know the model (404)
-    ├── RequestError           the endpoint refuses this request (other 4xx)
+    ├── RequestError           the endpoint refuses this request (403 after a reply, other 4xx)
     │   └── ContextLengthError the messages are longer than the model can read
     ├── ReplyError             the reply is empty, cut off, not JSON or violates the schema, even after retries
     ├── RefusalError           the model refuses to answer

@@ -50,15 +50,20 @@ class Transient:
     """Seconds the endpoint asks to wait, at most `RETRY_AFTER_CAP`."""
 
 
-def explain(error: Exception, address: Address, model: str, timeout_seconds: float) -> Transient | ModelCallError:
-    """Interpret an error of the SDK. Its text may contain the key, so only cleaned parts are passed on."""
+def explain(
+    error: Exception, address: Address, model: str, timeout_seconds: float, *, has_served: bool
+) -> Transient | ModelCallError:
+    """Interpret an error of the SDK. Its text may contain the key, so only cleaned parts are passed on.
+
+    `has_served` says whether the endpoint has answered a call with this key.
+    """
     import openai
 
     host = address.host
     if (own := _own(error)) is not None:
         return type(own)(address.clean(own, 300))
     if isinstance(error, openai.APIStatusError):
-        return _explain_status(error, address, model)
+        return _explain_status(error, address, model, has_served=has_served)
     if isinstance(error, openai.APITimeoutError | asyncio.TimeoutError):
         return Transient("timeout", f"{host} sent no reply within {timeout_seconds:g} s")
     if isinstance(error, openai.APIConnectionError):
@@ -67,14 +72,16 @@ def explain(error: Exception, address: Address, model: str, timeout_seconds: flo
     return RequestError(f"{host}: the request could not be sent: {address.clean(f'{type(error).__name__}: {error}')}")
 
 
-def _explain_status(error: APIStatusError, address: Address, model: str) -> Transient | ModelCallError:
+def _explain_status(
+    error: APIStatusError, address: Address, model: str, *, has_served: bool
+) -> Transient | ModelCallError:
     status, host = error.status_code, address.host
     code, whole = str(error.code or ""), said_in(error.body)
     said = address.clean(whole)
     if code == "insufficient_quota":
         return AuthError(f"{host}: the account has no quota left: {said}")
     # before 429 and 5xx: some servers answer so, and sending the same messages again cannot help
-    if status == 413 or (status not in {401, 403, 404} and TOO_LONG.search(f"{code} {error.type or ''} {whole}")):
+    if status == 413 or (status not in {401, 402, 403, 404} and TOO_LONG.search(f"{code} {error.type or ''} {whole}")):
         return ContextLengthError(f"the messages are too long for {model!r} at {host} ({status}): {said}")
     if status == 429:
         return Transient(
@@ -82,7 +89,10 @@ def _explain_status(error: APIStatusError, address: Address, model: str) -> Tran
         )
     if status in RETRIED_STATUSES or status >= 500:
         return Transient("server", f"{host} answered {status}: {said}", retry_after(error.response.headers))
-    if status in {401, 403}:
+    if status == 402:
+        return AuthError(f"{host}: the account cannot pay (402): {said}; add credit there")
+    # gateways answer 403 to a single request too, such as one that their moderation flags
+    if status == 401 or (status == 403 and not has_served):
         return AuthError(f"{host} refuses the API key ({status}): {said}; check OPENAI_API_KEY and OPENAI_BASE_URL")
     if status == 404:
         return ModelError(f"{host} does not know the model {model!r} (404): {said}; check its name and OPENAI_BASE_URL")

@@ -168,7 +168,8 @@ class Sender:
             if isinstance(error, asyncio.TimeoutError):
                 waited = self._pace.deadline(call) - call.begun
                 self._pace.timed_out(call)
-            outcome = explain(error, self._address, request.model, waited)
+            served = self._patience.has_served
+            outcome = explain(error, self._address, request.model, waited, has_served=served)
         else:
             self._is_alive()
             self._patience.served()

@@ -78,6 +78,12 @@ LASTING = {
     "context length": (Fault("context_length", every=1), ContextLengthError, "too long"),
     "wrong key": (Fault("wrong_key", every=1), AuthError, "OPENAI_API_KEY"),
     "no quota": (Fault(status=429, code="insufficient_quota", every=1), AuthError, "no quota"),
+    "no credit": (
+        Fault(status=402, every=1),
+        AuthError,
+        "the account cannot pay (402): scripted fault 402; add credit",
+    ),
+    "forbidden": (Fault(status=403, every=1), AuthError, "OPENAI_API_KEY"),
     "unknown model": (Fault("unknown_model", every=1), ModelError, "'m'"),
     "422": (Fault(status=422, every=1), RequestError, "422"),
 }
@@ -154,9 +160,17 @@ def test_a_refusal_is_not_asked_again() -> None:
     assert endpoint.calls == 1
 
 
-@pytest.mark.parametrize(("kind", "error"), [("wrong_key", AuthError), ("unknown_model", ModelError)])
-def test_what_no_later_call_can_mend_is_not_asked_again(kind: str, error: type[ModelCallError]) -> None:
-    with LocalEndpoint(answer=good, faults=[Fault(kind)]) as endpoint:  # type: ignore[arg-type]
+FINAL = {
+    "wrong key": (Fault("wrong_key"), AuthError),
+    "no credit": (Fault(status=402), AuthError),
+    "forbidden": (Fault(status=403), AuthError),
+    "unknown model": (Fault("unknown_model"), ModelError),
+}
+
+
+@pytest.mark.parametrize(("fault", "error"), FINAL.values(), ids=FINAL)
+def test_what_no_later_call_can_mend_is_not_asked_again(fault: Fault, error: type[ModelCallError]) -> None:
+    with LocalEndpoint(answer=good, faults=[fault]) as endpoint:
         asker = Asker(endpoint)
 
         async def work() -> list[Completion | BaseException]:
@@ -168,6 +182,18 @@ def test_what_no_later_call_can_mend_is_not_asked_again(kind: str, error: type[M
     assert endpoint.calls == 1
     assert {type(reply) for reply in later} == {error}
     assert len({str(reply) for reply in later}) == 1
+
+
+@pytest.mark.parametrize(("status", "served"), [(401, 1), (402, 1), (403, 3)])
+def test_after_a_reply_only_403_is_about_one_request(status: int, served: int) -> None:
+    fault = Fault(status=status, message="your input was flagged")
+    with LocalEndpoint(answer=good, faults=[None, fault]) as endpoint:
+        asker = Asker(endpoint, concurrency=1)
+        replies = run(asker, lambda: asker.ask_all(4))
+    assert [type(reply) for reply in replies].count(Completion) == served
+    assert type(replies[1]) is (RequestError if status == 403 else AuthError)
+    assert "your input was flagged" in str(replies[1])
+    assert ("OPENAI_API_KEY" in str(replies[1])) is (status == 401)
 
 
 def test_another_model_is_still_asked() -> None:
