@@ -280,6 +280,7 @@ class ModelClient:
             asked += 1
             advice = ""
             reply: WireReply | None = None
+            text: str | None = None
             try:
                 reply = await self._sender.reply(request)
                 text = check_reply(reply, tools=request.has_tools, may_be_cut=request.may_be_cut)
@@ -294,7 +295,8 @@ class ModelClient:
                 following, advice = longer(request), CUT_OFF
             elif reply.text.strip() and request.schema:
                 following = corrected(request, reply.text, str(reason))
-                advice = NO_SCHEMA if "{" in reply.text else NO_JSON
+                if text is not None:  # thoughts alone say nothing about schemas
+                    advice = NO_SCHEMA if "{" in text else NO_JSON
             if asked > REPLY_RETRIES or following is None or isinstance(reason, RefusalError):
                 call = f"{request.stage}, {request.model} at {self.endpoint}, asked {times(asked)}"
                 raise type(reason)(f"{self._address.clean(reason, 300)} ({call}){advice}")

@@ -131,8 +131,9 @@ def test_a_reply_without_a_schema_must_be_whole_too(kind: str) -> None:
 def test_thoughts_alone_are_no_reply(text: str, schema: type[Finding] | None) -> None:
     with LocalEndpoint(answer=lambda _: text) as endpoint:
         asker = Asker(endpoint)
-        with pytest.raises(ReplyError, match="the reply has only thoughts, expected an answer after them: '"):
+        with pytest.raises(ReplyError, match="the reply has only thoughts, expected an answer after them: '") as found:
             run(asker, lambda: asker.ask(schema=schema))
+    assert "JSON" not in str(found.value)
     assert endpoint.calls == 3
 
 
