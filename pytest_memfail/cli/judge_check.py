@@ -159,6 +159,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--train needs files of labels (memfail label writes them) and -o PATH")
     if options.train and options.output.exists():
         raise UsageError(f"-o: {options.output} exists; give another name")
+    if options.train and options.judge != "offline":
+        raise UsageError(f"--train: got the judge {options.judge!r}, expected offline, whose verdicts it corrects")
     if options.output and not options.train:
         raise UsageError("-o needs --train")
     if options.explain is not None and options.judge != "offline":
@@ -234,6 +236,10 @@ def _train(options: argparse.Namespace, suite: Suite) -> int:
     ]
     judge = NamedJudge("offline", OPTION, read_pairs(options.judge_option, "--judge-option"))
     judge.check_options()
+    if "weights" in judge.options:
+        raise UsageError(
+            f"--judge-option: got weights={judge.options['weights']}, which --train would leave unread; leave it out"
+        )
     made = train_correction(cases, options.protocol, encoder=judge.has_encoder)
     options.output.write_text(json.dumps(made.content, indent=1) + "\n", encoding="utf-8")
     print(f"{counted(made.labels, 'label')}, each judged without itself; 95 % interval of the change, by row:")

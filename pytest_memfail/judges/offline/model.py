@@ -157,6 +157,10 @@ def corrected_model(path: Path, *, encoder: bool = False) -> Model:
         raise UsageError(
             f"got weights={path} ({one_line(os_reason(error))}), expected a file that `memfail judge-check --train` wrote"
         ) from None
+    if made_for == weights_in_use(encoder=not encoder):
+        raise UsageError(
+            f"got weights={path}, trained with encoder={'off' if encoder else 'on'}, expected that option too"
+        )
     if made_for != base.fingerprint:
         raise UsageError(
             f"got weights={path}, made for the weights {made_for}, expected {base.fingerprint}: train it again"

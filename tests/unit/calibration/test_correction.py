@@ -108,6 +108,10 @@ def test_the_command_writes_it_and_refuses_mistakes(cases, tmp_path, capsys):
     assert "exists; give another name" in capsys.readouterr().err
     assert main(["judge-check", "--train", "-o", str(tmp_path / "x")]) == 4
     assert "--train needs files of labels" in capsys.readouterr().err
+    others = {"--judge=offline+m": "'offline+m', expected offline", f"--judge-option=weights={out}": "leave it out"}
+    for word, said in others.items():
+        assert main(["judge-check", str(labels), "--train", "-o", str(tmp_path / "x"), word]) == 4
+        assert said in capsys.readouterr().err
 
 
 def test_one_made_for_other_weights_is_refused(tmp_path):

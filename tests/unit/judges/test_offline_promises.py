@@ -31,7 +31,7 @@ from facts_judged import (
 
 from pytest_memfail.core import UNSURE, Fact, Listing, Question, Reply, StageResult, UsageError
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.judges.offline.model import corrected_model
+from pytest_memfail.judges.offline.model import corrected_model, weights_in_use
 
 HERE = Path(__file__).parent
 LETTER = replace(QUESTION, kind="multiple_choice", letter="B")
@@ -361,8 +361,13 @@ def test_the_encoder_needs_its_packages(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_correction_for_one_judge_is_refused_by_the_one_with_the_encoder(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="made for the weights"):
+    with pytest.raises(UsageError, match=r"mine.json, trained with encoder=off, expected that option too$"):
         corrected_model(written(tmp_path, correction()), encoder=True)
+    other = written(tmp_path, correction(base=weights_in_use(encoder=True)))
+    with pytest.raises(UsageError, match="trained with encoder=on, expected"):
+        corrected_model(other)
+    with pytest.raises(UsageError, match=r"made for the weights older, expected .*: train it again"):
+        corrected_model(written(tmp_path, correction(base="older")))
 
 
 BAD_WEIGHTS = {
