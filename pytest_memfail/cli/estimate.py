@@ -119,6 +119,11 @@ def run(options: argparse.Namespace) -> int:
         print(line)
     if (why := why_approximate()) is not None:
         print(f"≈ tokens and USD are approximate: {why}")
+    if (turns := next((row for row in rows if row["stage"] == "assistant"), None)) is not None:
+        length = turns["completion_tokens"] // turns["calls"]
+        own = (
+            f"the assistant's turns count {length} tokens each: longer ones cost more, and make memories longer; {own}"
+        )
     times = f", each asked {options.repeats} times" if options.repeats > 1 else ""
     print(
         f"{counted(questions, 'question')}{times}; prices of {prices.date}; a system that loses or rewrites memories needs more: "

@@ -88,6 +88,14 @@ def test_the_command(capsys):
     assert lines[-1].endswith(OWN)
 
 
+def test_what_the_assistants_turns_are_reckoned_at_is_said(capsys):
+    words = ["estimate", "--model=m", "--judge=m", "--tasks=long_hop", "--limit=2"]
+    said = "; the assistant's turns count 8 tokens each: longer ones cost more, and make memories longer; calls to"
+    for protocol in ("ours", "paper"):
+        assert main([*words, f"--protocol={protocol}"]) == 0
+        assert (said in capsys.readouterr().out.splitlines()[-1]) is (protocol == "paper")
+
+
 @pytest.mark.parametrize("number", ["0", "-1"])
 def test_a_wrong_number(capsys, number):
     assert main(["estimate", "--model=m", f"--repeats={number}"]) == 4
