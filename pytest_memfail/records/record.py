@@ -436,7 +436,11 @@ class Gate:
     @property
     def undecided(self) -> str | None:
         """The first reason why there is no trustworthy result, or None."""
-        return next((f"{c.expression}: {c.reason}" for c in self.checks if c.outcome == OPEN), None)
+        check = next((check for check in self.checks if check.outcome == OPEN), None)
+        if check is None:
+            return None
+        about = f" ({check.task})" if check.task is not None and check.expression.startswith("*") else ""
+        return f"{check.expression}{about}: {check.reason}"
 
     @property
     def compared(self) -> bool:

@@ -114,6 +114,8 @@ def check_name(check: Check) -> str:
 
 def check_value(check: Check) -> str:
     """Return the value that decided a check, or the reason why none did."""
+    if check.reason:
+        return check.reason
     if check.paired is not None:
         corrected = check.expression.startswith("*") and check.paired.corrected is not None
         p = f"p (Holm) {p_value(check.paired.corrected or 0)}" if corrected else f"p {p_value(check.paired.p)}"
@@ -125,7 +127,7 @@ def check_value(check: Check) -> str:
         return f"{check.value:.3f}"
     if check.value is not None:
         return f"{'≈' if check.approximate else ''}{check.value:.1f} tokens shown per question"
-    return check.reason
+    return ""
 
 
 def p_value(p: float) -> str:

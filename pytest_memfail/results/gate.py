@@ -119,8 +119,8 @@ def _checks(expression: Expression, summary: Summary, comparison: Comparison | N
     else:
         decided = [_rate(expression, task, summary) for task in tasks]
     if every:
-        # an undecided task (all its answers open, say) must not block the others
-        decided = [check for check in decided if check.outcome != OPEN] or decided[:1]
+        # a task with nothing to decide (all its answers open, say) must not block the others; one with estimates must
+        decided = [check for check in decided if check.outcome != OPEN or check.rate is not None] or decided[:1]
     yield from decided
 
 
@@ -147,7 +147,7 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
         return _judged(expression, task, tokens, "no tokens were counted", value=tokens, approximate=about)
     rate = measured(tally, expression.measure, summary)
     if rate.estimated and len({expression.holds(bound) for bound in rate.bounds}) > 1:
-        return _judged(expression, task, None, rate.doubt)
+        return Check(expression.text, task, OPEN, rate.doubt, rate)
     return _judged(expression, task, rate.value, "no question was graded", rate=rate)
 
 

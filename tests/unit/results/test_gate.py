@@ -103,9 +103,9 @@ def test_without_judged_answers_failures_are_shares_of_what_was_tested():
     assert gate("memory_held<0.7", offline).checks[0].rate == wilson(6, 8)
 
 
-def half_estimated():
-    """A run of 20 questions, 12 of them estimated: 4 of 10 that memory held, and 8 of 10 that are not stored."""
-    whole = ran(answer="ungraded", a={"held": 10, NOT_STORED: 10})
+def half_estimated(**others):
+    """A run of 20 questions of task a, 12 of them estimated: 4 of 10 that memory held, and 8 of 10 that are not stored."""
+    whole = ran(answer="ungraded", a={"held": 10, NOT_STORED: 10}, **others)
     made = list(whole.questions)
     for at in range(6, 18):
         (fact,) = made[at].facts
@@ -134,6 +134,15 @@ def test_estimates_decide_a_gate_only_where_they_cannot_change_it(text, outcome)
 def test_an_undecided_gate_says_how_many_are_estimated():
     found = gate("memory_held<0.85", half_estimated())
     assert "12 of 20 are only estimated, so it is between 0.300 and 0.900; give --memfail-judge" in found.undecided
+
+
+def test_a_task_that_estimates_leave_undecided_holds_up_the_others():
+    now = half_estimated(b={"held": 10}, c={"open": 3})
+    assert checks("*.memory_held<0.85", now) == [("a", "undecided"), ("b", "passed")]
+    assert checks("*.memory_held<0.3", now) == [("a", "passed"), ("b", "passed")]
+    said = gate("*.memory_held<0.85", now)
+    assert said.undecided.startswith("*.memory_held<0.85 (a): 12 of 20 are only estimated")
+    assert "*.memory_held<0.85 (a) UNDECIDED 12 of 20 are only" in " ".join(" ".join(gate_lines(said)).split())
 
 
 @pytest.mark.parametrize("measure", ["correct", "reasoning_error"])
