@@ -16,6 +16,7 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from types import MappingProxyType
 from typing import Final
 
@@ -27,6 +28,8 @@ REGRESSIONS: Final = "regressions"
 FACTS_HELD: Final = "facts_held"
 SHOWN_TOKENS: Final = "shown_tokens"
 MEASURES: Final = (*GRADED, MEMORY_HELD, FACTS_HELD, SHOWN_TOKENS, REGRESSIONS)
+COUNTED: Final = (REGRESSIONS, SHOWN_TOKENS)
+"""Measures that are no shares."""
 EACH: Final = "*"
 COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "<=": operator.le,
@@ -128,6 +131,7 @@ class _Parser:
         if parts["compare"] not in symbols:
             raise self._wrong(parts.start("compare"), " or ".join(sorted(symbols)))
         number = self._number(measure, significance, parts.start("number"))
+        self._check_decides(measure, COMPARE[parts["compare"]], number, parts.start("compare"))
         source = self._text[self._start : self._end]
         return Expression(source, task or None, measure, significance, parts["compare"], number, self._start + 1)
 
@@ -151,9 +155,17 @@ class _Parser:
             raise self._wrong(at, "a p-value between 0 and 1", given)
         if measure == REGRESSIONS and not significance and not number.is_integer():
             raise self._wrong(at, "a whole number of questions", given)
-        if measure not in (REGRESSIONS, SHOWN_TOKENS) and number > 1:
+        if measure not in COUNTED and number > 1:
             raise self._wrong(at, "a share between 0 and 1", given)
         return number
+
+    def _check_decides(self, measure: str, holds: Callable[[float, float], bool], number: float, at: int) -> None:
+        """Refuse a condition that is the same for the least and the greatest value: it is the same for all between."""
+        most, between = (inf, "from 0 up") if measure in COUNTED else (1, "between 0 and 1")
+        if measure in MEASURES and holds(0, number) == holds(most, number):
+            met = "every" if holds(0, number) else "no"
+            got = f"{self._text[at : self._end]!r}, met by {met} number {between}"
+            raise self._wrong(at, "a condition that can be met and missed", got)
 
     def _wrong(self, at: int, expected: str, got: str = "") -> UsageError:
         """Return the error at a place; without `got`, it quotes what is there."""

@@ -21,6 +21,8 @@ VALID = [
     ("not_retrieved>1e-2", (None, "not_retrieved", False, ">", 0.01)),
     ("reasoning_error>0", (None, "reasoning_error", False, ">", 0.0)),
     ("memory_held<1", (None, "memory_held", False, "<", 1.0)),
+    ("memory_held<=0", (None, "memory_held", False, "<=", 0.0)),
+    ("memory_held>=1", (None, "memory_held", False, ">=", 1.0)),
     ("memory_held<1.", (None, "memory_held", False, "<", 1.0)),
     ("facts_held<0.5", (None, "facts_held", False, "<", 0.5)),
     ("shown_tokens>2000", (None, "shown_tokens", False, ">", 2000.0)),
@@ -99,6 +101,13 @@ WRONG = [
     ("regressions:p<1", "column 15: got 1, expected a p-value between 0 and 1"),
     ("regressions>0.5", "column 13: got 0.5, expected a whole number of questions"),
     ("regressions>1e999", "column 13: got 1e999, expected a whole number of questions"),
+    ("regressions<0", "column 12: got '<0', met by no number from 0 up, expected a condition that can be met and missed"),
+    ("regressions>=0", "column 12: got '>=0', met by every number from 0 up, expected a condition that can be"),
+    ("long_hop.shown_tokens<0", "column 22: got '<0', met by no number from 0 up, expected"),
+    ("*.correct<0", "column 10: got '<0', met by no number between 0 and 1, expected"),
+    ("memory_held>1", "column 12: got '>1', met by no number between 0 and 1, expected"),
+    ("not_stored>=0.0, correct<0.8", "column 11: got '>=0.0', met by every number between 0 and 1, expected"),
+    ("facts_held<=1", "column 11: got '<=1', met by every number between 0 and 1, expected"),
     ("correct<0.8, regressions>x", "column 26: got 'x', expected a number such as 0.80"),
 ]
 
@@ -139,6 +148,10 @@ def test_what_is_no_result_cannot_be_gated_on(measure):
 def test_a_measure_of_a_suite_comes_after_the_name_of_the_suite(left):
     with pytest.raises(UsageError, match=rf"got '{left}', expected 'meme\.score'"):
         parse_expressions(f"{left}<0.3", {"meme": ("score",)})
+
+
+def test_a_measure_of_a_suite_may_be_of_any_size():
+    assert len(parse_expressions("mine.moved<0, mine.moved>1", {"mine": ("moved",)})) == 2
 
 
 def test_hostile_text_is_told_in_one_line():
