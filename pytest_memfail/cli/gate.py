@@ -1,13 +1,13 @@
 """Apply the gate to a record: merged shards, or a run without a gate.
 
 Apply the gate of a run (--memfail-fail-on) to a finished record. Exits with 0 if the gate passes, 1 if it fails, 6
-if there is no trustworthy result.
+if there is no trustworthy result. Without the file to compare with, it exits with 1 if any question failed; in CI, with 6.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Decide, print, and write the requested files."""
     from pytest_memfail.records import BaselineRefused, check_baseline_place, write_baseline
     from pytest_memfail.report import check_report, gate, write_reports
-    from pytest_memfail.results import NO_TRUSTWORTHY_RESULT, decide
+    from pytest_memfail.results import NO_TRUSTWORTHY_RESULT, decide, in_ci
 
     if not (options.baseline or options.anchor or options.fail_on or options.save_baseline):
         raise UsageError("gate: nothing to decide; give --baseline, --anchor, --fail-on or --save-baseline")
@@ -54,14 +54,22 @@ def run(options: argparse.Namespace) -> int:
         check_baseline_place(options.save_baseline)
     record = load(options.record)
     expressions = _expressions(options.fail_on, record)
-    outcomes = record.outcomes
+    outcomes, closed = record.outcomes, None
+    lacks = list(_lacks(options, expressions))
+    if lacks and in_ci():
+        what, how = lacks[0]
+        closed = f"{what}, and in CI the gate fails closed; {how}"
     try:
         check_whole(record)
-        anchor = _anchor(options.anchor, record.header)
-        baseline = _baseline(options.baseline, [] if anchor is not None else expressions, record.header)
+        if closed is not None and options.save_baseline is None:
+            raise Untrusted(closed)
+        anchor = _earlier(options.anchor, record.header, "anchor")
+        baseline = _earlier(options.baseline, record.header, "baseline")
     except (Untrusted, BaselineRefused) as error:
         print(f"memfail: no trustworthy result: {error}")
         return NO_TRUSTWORTHY_RESULT
+    for what, how in lacks if closed is None else ():
+        print(f"memfail: {what} yet ({how})")
     shown = None if options.baseline is None else str(options.baseline)
     decided = decide(
         expressions,
@@ -81,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
     if decided is not None and decided.undecided is not None:
         print(f"memfail: no trustworthy result: {decided.undecided}")
         return NO_TRUSTWORTHY_RESULT
+    has_failed = decided is not None and decided.outcome == "failed"
     if options.save_baseline is not None:
         try:
             check_no_errors(outcomes)
@@ -89,7 +98,14 @@ def run(options: argparse.Namespace) -> int:
             return NO_TRUSTWORTHY_RESULT
         saved = write_baseline(options.save_baseline, record.header, outcomes.values())
         print(f"memfail: baseline saved: {options.save_baseline}, {counted(saved, 'verdict')}")
-    return 1 if decided is not None and decided.outcome == "failed" else 0
+    if closed is not None:
+        print(f"memfail: no trustworthy result: {closed}")
+        return NO_TRUSTWORTHY_RESULT
+    if lacks and (decided is None or decided.outcome == "skipped"):
+        failed = sum(outcome.failed or outcome.verdict == ERROR for outcome in outcomes.values())
+        print(f"memfail: nothing was compared: {failed} of {counted(len(outcomes), 'question')} failed")
+        has_failed = failed > 0
+    return 1 if has_failed else 0
 
 
 def _expressions(given: Sequence[str], record: Loaded) -> list[Expression]:
@@ -139,39 +155,26 @@ def check_whole(record: Loaded) -> None:
         raise Untrusted(untrusted)
 
 
-def _anchor(path: Path | None, header: Header) -> Baseline | None:
-    """Return the anchor; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
-    from pytest_memfail.records import ANCHOR_COMMAND, check_baseline, read_anchor
+def _lacks(options: argparse.Namespace, expressions: Sequence[Expression]) -> Iterator[tuple[str, str]]:
+    """Yield each file that is to be compared with and does not exist, and how to make it."""
+    from pytest_memfail.records import ANCHOR_COMMAND
 
-    if path is None:
+    save = "save one with --save-baseline" + (", as this command does" if options.save_baseline is not None else "")
+    has_anchor = options.anchor is not None and options.anchor.exists()
+    if options.anchor is not None and not has_anchor:
+        yield f"there is no anchor at {options.anchor}", f"make one with {ANCHOR_COMMAND}"
+    if options.baseline is not None and not options.baseline.exists():
+        yield f"there is no baseline at {options.baseline}", save
+    elif options.baseline is None and not has_anchor and any(e.needs_baseline for e in expressions):
+        yield "an expression needs a baseline (--baseline)", save
+
+
+def _earlier(path: Path | None, header: Header, what: str) -> Baseline | None:
+    """Return the baseline or the anchor, as `what` says, if it was named and exists."""
+    from pytest_memfail.records import check_baseline, read_anchor, read_baseline
+
+    if path is None or not path.exists():
         return None
-    if path.exists():
-        found = read_anchor(path)
-        check_baseline(found, path, header, "anchor")
-        return found
-    make = f"make one with {ANCHOR_COMMAND}"
-    _lacking(f"there is no anchor at {path}", make, more=f"; {make}")
-    return None
-
-
-def _baseline(path: Path | None, expressions: Sequence[Expression], header: Header) -> Baseline | None:
-    """Return the baseline; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
-    from pytest_memfail.records import check_baseline, read_baseline
-
-    if path is not None and path.exists():
-        found = read_baseline(path)
-        check_baseline(found, path, header)
-        return found
-    if path is not None or any(e.needs_baseline for e in expressions):
-        lacking = f"there is no baseline at {path}" if path else "an expression needs a baseline (--baseline)"
-        _lacking(lacking, "save one with --save-baseline")
-    return None
-
-
-def _lacking(what: str, how: str, more: str = "") -> None:
-    """Print what the gate lacks and how to make it. Raise `Untrusted` in CI, with more of what to do there."""
-    from pytest_memfail.results import in_ci
-
-    if in_ci():
-        raise Untrusted(f"{what}, and in CI the gate fails closed{more}")
-    print(f"memfail: {what} yet ({how})")
+    found = read_anchor(path) if what == "anchor" else read_baseline(path)
+    check_baseline(found, path, header, what)
+    return found

@@ -463,6 +463,51 @@ def test_run_report_and_command_agree_that_an_error_fails(
     )
 
 
+# -- the command -------------------------------------------------------------------------------------------------------
+
+COMMANDS = [
+    # words, in CI, exit code, the last line
+    (["--baseline", "typo.jsonl"], False, 1, "nothing was compared: 2 of 22 questions failed"),
+    (["--anchor", "typo.jsonl"], False, 1, "nothing was compared: 2 of 22 questions failed"),
+    (["--fail-on", "regressions>0,wrongly_held>0"], False, 1, "nothing was compared: 2 of 22 questions failed"),
+    (["--baseline", "new.jsonl", "--save-baseline", "new.jsonl"], False, 1, "nothing was compared: 2 of 22 questions"),
+    (["--save-baseline", "new.jsonl"], False, 0, "baseline saved: new.jsonl, 22 verdicts"),
+    (["--fail-on", "correct<0.5"], False, 0, ""),
+    (
+        ["--baseline", "typo.jsonl"],
+        True,
+        6,
+        "no trustworthy result: there is no baseline at typo.jsonl, and in CI the gate",
+    ),
+    (
+        ["--baseline", "new.jsonl", "--save-baseline", "new.jsonl"],
+        True,
+        6,
+        "no trustworthy result: there is no baseline at",
+    ),
+]
+
+
+def test_the_gate_command_without_what_it_compares_with_exits_as_a_run(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.path)
+    project.script(**FEW)
+    project.run("--memfail-record=now.jsonl")
+    for words, ci, code, last in COMMANDS:
+        (project.path / "new.jsonl").unlink(missing_ok=True)
+        monkeypatch.setenv("CI", str(ci).lower())
+        capsys.readouterr()
+        assert memfail(["gate", "now.jsonl", *words]) == code, words
+        printed = capsys.readouterr().out
+        assert f"memfail: {last}" in printed.splitlines()[-1] or not last, printed
+        assert (project.path / "new.jsonl").exists() is ("--save-baseline" in words)
+    monkeypatch.setenv("CI", "false")
+    project.script()
+    project.run("--memfail-record=good.jsonl")
+    assert memfail(["gate", "good.jsonl", "--baseline", "typo.jsonl"]) == 0
+
+
 # -- the anchor --------------------------------------------------------------------------------------------------------
 
 ANCHOR = "anchor.jsonl"

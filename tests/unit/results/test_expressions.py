@@ -101,7 +101,10 @@ WRONG = [
     ("regressions:p<1", "column 15: got 1, expected a p-value between 0 and 1"),
     ("regressions>0.5", "column 13: got 0.5, expected a whole number of questions"),
     ("regressions>1e999", "column 13: got 1e999, expected a whole number of questions"),
-    ("regressions<0", "column 12: got '<0', met by no number from 0 up, expected a condition that can be met and missed"),
+    (
+        "regressions<0",
+        "column 12: got '<0', met by no number from 0 up, expected a condition that can be met and missed",
+    ),
     ("regressions>=0", "column 12: got '>=0', met by every number from 0 up, expected a condition that can be"),
     ("long_hop.shown_tokens<0", "column 22: got '<0', met by no number from 0 up, expected"),
     ("*.correct<0", "column 10: got '<0', met by no number between 0 and 1, expected"),
