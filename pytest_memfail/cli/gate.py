@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         closed = f"{what}, and in CI the gate fails closed; {how}"
     try:
         check_whole(record)
-        if closed is not None and options.save_baseline is None:
+        if closed is not None and (options.save_baseline is None or _lacks_anchor(options)):
             raise Untrusted(closed)
         anchor = _earlier(options.anchor, record.header, "anchor")
         baseline = _earlier(options.baseline, record.header, "baseline")
@@ -160,13 +160,17 @@ def _lacks(options: argparse.Namespace, expressions: Sequence[Expression]) -> It
     from pytest_memfail.records import ANCHOR_COMMAND
 
     save = "save one with --save-baseline" + (", as this command does" if options.save_baseline is not None else "")
-    has_anchor = options.anchor is not None and options.anchor.exists()
-    if options.anchor is not None and not has_anchor:
+    if _lacks_anchor(options):
         yield f"there is no anchor at {options.anchor}", f"make one with {ANCHOR_COMMAND}"
     if options.baseline is not None and not options.baseline.exists():
         yield f"there is no baseline at {options.baseline}", save
-    elif options.baseline is None and not has_anchor and any(e.needs_baseline for e in expressions):
+    elif not (options.baseline or options.anchor) and any(e.needs_baseline for e in expressions):
         yield "an expression needs a baseline (--baseline)", save
+
+
+def _lacks_anchor(options: argparse.Namespace) -> bool:
+    """Return whether the anchor that is to be compared with does not exist."""
+    return options.anchor is not None and not options.anchor.exists()
 
 
 def _earlier(path: Path | None, header: Header, what: str) -> Baseline | None:

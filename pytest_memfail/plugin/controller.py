@@ -39,7 +39,7 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
     """Check the settings that only this process uses, and register the plugins that follow the run.
 
     Raises `pytest.UsageError` with one line if the options are wrong. Ends the run with exit code 6 if it cannot be compared with the
-    baseline, or if the baseline is missing in CI.
+    baseline, or if the baseline is missing in CI and this run saves none.
     """
     try:
         check_settings(config, run)
@@ -50,11 +50,8 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
         pytest.exit(f"memfail: no trustworthy result: {error}", returncode=NO_TRUSTWORTHY_RESULT)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
-    if gatekeeper.fails_closed:
-        pytest.exit(
-            f"memfail: no trustworthy result: {gatekeeper.lacks_baseline}, and in CI the gate fails closed",
-            returncode=NO_TRUSTWORTHY_RESULT,
-        )
+    if not gatekeeper.may_start:
+        pytest.exit(f"memfail: no trustworthy result: {gatekeeper.fails_closed}", returncode=NO_TRUSTWORTHY_RESULT)
     run.known = gatekeeper.known
     recording = Recording(config, run)
     ending = Ending(config, run, gatekeeper, recording, partial(find_reference, run, own=own_reference), execution.show)
@@ -197,9 +194,12 @@ class Ending:
 
     def _exit_code(self, session: pytest.Session) -> int | pytest.ExitCode:
         """Return the exit code of a run that went to its end: if there is a gate, it alone decides about verdicts."""
-        if self._gatekeeper.lacks_baseline is not None and self.summary is not None:
-            self.said.append((self._gatekeeper.lacks_baseline, False))
-        if self.untrusted is not None:
+        closed, lacks = self._gatekeeper.fails_closed, self._gatekeeper.lacks_baseline
+        if closed is not None:
+            self.said.append((f"no trustworthy result: {closed}", True))
+        elif lacks is not None and self.summary is not None:
+            self.said.append((lacks, False))
+        if self.untrusted is not None or closed is not None:
             return NO_TRUSTWORTHY_RESULT
         gate = self.summary.gate if self.summary is not None else None
         if gate is None or gate.outcome == "skipped":

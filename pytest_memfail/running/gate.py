@@ -41,7 +41,7 @@ class Gatekeeper:
         expressions = [found for text in settings.fail_on for found in parse_expressions(text, of_suites)]
         check_tasks(expressions, [*of_suites, *run.gated_names])
         self._check_paths()
-        if settings.save_baseline is not None:
+        if is_saved := settings.save_baseline is not None:
             check_baseline_place(settings.save_baseline)
         asked = bool(run.selection) and not is_planned
         baseline, unfit = self._read_baseline() if asked else (None, "")
@@ -60,9 +60,14 @@ class Gatekeeper:
             elif anchor is None and (needs := [e.text for e in expressions if e.needs_baseline]):
                 self.lacks_baseline = f"{needs[0]} needs a baseline (--memfail-baseline; save one with "
             if self.lacks_baseline is not None:
-                self.lacks_baseline += "--memfail-save-baseline)"
-        self.fails_closed = self.lacks_baseline is not None and not unfit and in_ci()
-        """Whether the run must not start: in CI, a gate without its baseline fails."""
+                self.lacks_baseline += "--memfail-save-baseline" + (", as this run does)" if is_saved else ")")
+        self.fails_closed: str | None = None
+        """Why the run has no trustworthy result: in CI, a gate without its baseline fails."""
+        self.may_start = True
+        """Whether the run may start nevertheless: it makes the baseline that it lacks."""
+        if self.lacks_baseline is not None and not unfit and in_ci():
+            self.fails_closed = f"{self.lacks_baseline}, and in CI the gate fails closed"
+            self.may_start = is_saved and (settings.anchor is None or anchor is not None)
 
     def _check_paths(self) -> None:
         settings = self._run.settings

@@ -102,6 +102,15 @@ def test_the_six_lines_of_the_docs_name_inputs_that_exist() -> None:
     assert workflow["jobs"]["memory"]["permissions"]["pull-requests"] == "write"
 
 
+def test_the_first_run_makes_a_baseline_where_the_ini_has_a_rule_about_regressions(project: Path) -> None:
+    with (project / "pyproject.toml").open("a", encoding="utf-8") as ini:
+        ini.write('memfail_fail_on = ["regressions>0"]\n')
+    code, printed = act(project, options="--memfail-limit=2 --memfail-tasks=long_hop")
+    assert code == 6, printed
+    assert "::error::no baseline at memfail-baseline.jsonl: commit memfail-baseline.jsonl of the artefact" in printed
+    assert (project / "memfail-results/memfail-baseline.jsonl").is_file()
+
+
 @pytest.mark.slow
 def test_the_action_gates_and_keeps_one_comment(project: Path) -> None:
     sample = "--memfail-limit=8 --memfail-system-option=keep={}"

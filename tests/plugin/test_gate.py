@@ -380,6 +380,26 @@ def test_no_baseline_yet_in_ci(any_project: Project, monkeypatch: pytest.MonkeyP
     assert any_project.events() == []
 
 
+@pytest.mark.parametrize("words", [[COMPARE], ["--memfail-fail-on=regressions>0,wrongly_held>0"]])
+def test_ci_makes_the_first_baseline_and_does_not_pass(
+    any_project: Project, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    result = any_project.run(SAVE, *words)
+    assert result.ret == 6
+    told = [line for line in lines(result) if "no trustworthy result" in line]
+    assert len(told) == 1
+    assert told[0].endswith("save one with --memfail-save-baseline, as this run does), and in CI the gate fails closed")
+    assert len(baseline(any_project)) == 23
+    assert any_project.run(COMPARE, *words).ret == 0
+
+
+def test_ci_makes_no_baseline_beside_a_missing_anchor(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    assert project.run(SAVE, "--memfail-anchor=anchor.jsonl").ret == 6
+    assert project.events() == []
+
+
 def test_ci_that_is_off(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "false")
     assert project.run("memfail/long_hop", COMPARE).ret == 0
