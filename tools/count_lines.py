@@ -18,12 +18,12 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "pytest_memfail"
 LIMITS = {
     "plugin": 1900,
-    "running": 1385,
+    "running": 1400,
     "engine": 1050,
     "hosting": 1195,
     "records": 1085,
     "clues": 900,
-    "results": 1410,
+    "results": 1420,
     "judges/offline": 3000,
     "judges/encoder": 300,
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_memfail.cli.arguments import RECORD_HELP, Arguments
 from pytest_memfail.cli.records import load
-from pytest_memfail.core import ERROR, UnknownNameError, UsageError, counted
+from pytest_memfail.core import ERROR, UnknownNameError, UsageError, counted, is_same_place
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Comparable, Key
@@ -96,6 +96,11 @@ def run(options: argparse.Namespace) -> int:
         except Untrusted as error:
             print(f"memfail: no baseline is saved: {error}")
             return NO_TRUSTWORTHY_RESULT
+        if has_failed and baseline is not None and is_same_place(options.save_baseline, options.baseline):
+            print(
+                f"memfail: no baseline is saved: the gate failed, so {shown} stays; to accept this run, leave out --baseline"
+            )
+            return 1
         saved = write_baseline(options.save_baseline, record.header, outcomes.values())
         print(f"memfail: baseline saved: {options.save_baseline}, {counted(saved, 'verdict')}")
     if closed is not None:

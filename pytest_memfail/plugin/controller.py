@@ -214,13 +214,14 @@ class Ending:
 
     def _save_baseline(self, session: pytest.Session, results: Loaded | None, *, ended_early: bool) -> None:
         try:
-            saved = self._gatekeeper.save(results, ended_early, self.untrusted)
+            gate = self.summary.gate if self.summary is not None else None
+            said = self._gatekeeper.save(results, ended_early, self.untrusted, gate)
         except (UsageError, OSError) as error:
             self.said.append((f"no baseline is saved: {error}", True))
             if session.exitstatus in UNDECIDED:
                 session.exitstatus = NO_TRUSTWORTHY_RESULT
         else:
-            self.said.append((f"baseline saved: {saved}", False))
+            self.said.append(said)
 
     def _end_record(self, session: pytest.Session, results: Loaded, *, interrupted: bool) -> None:
         """End the record, restore its files if necessary, and write the reports."""

@@ -8,6 +8,7 @@ from typing import Any
 from pytest_memfail.core import ERROR, UsageError, counted, is_same_place
 from pytest_memfail.records import (
     ANCHOR_COMMAND,
+    FAILED,
     Baseline,
     BaselineRefused,
     Gate,
@@ -138,12 +139,17 @@ class Gatekeeper:
             anchor_shown=self._named(self._run.settings.anchor),
         )
 
-    def save(self, record: Loaded | None, ended_early: bool, untrusted: str | None) -> str:
-        """Save the run as a baseline; return its path and number of verdicts as text.
+    def save(
+        self, record: Loaded | None, ended_early: bool, untrusted: str | None, gate: Gate | None
+    ) -> tuple[str, bool]:
+        """Save the run as a baseline; return a line about it, and whether it is bad news.
+
+        A run that failed its gate does not replace what it was compared with, or the same run would pass the next time.
 
         Raises `UsageError` with the reason if the run must not become a baseline.
         """
         path = self._run.settings.save_baseline
+        compared = None if self._baseline is None else self._run.settings.baseline
         assert path is not None
         outcomes = record.outcomes if record is not None else {}
         whole = self._run.keys()
@@ -163,5 +169,9 @@ class Gatekeeper:
         if untrusted is not None:
             raise UsageError(untrusted)
         assert record is not None
+        shown = self._run.shown(path)
+        if gate is not None and gate.outcome == FAILED and compared is not None and is_same_place(path, compared):
+            accept = f"memfail gate last --save-baseline {shown}"
+            return f"no baseline is saved: the gate failed, so {shown} stays; to accept this run: {accept}", True
         saved = write_baseline(path, record.header, outcomes.values())
-        return f"{self._run.shown(path)}, {counted(saved, 'verdict')}"
+        return f"baseline saved: {shown}, {counted(saved, 'verdict')}", False

@@ -113,6 +113,29 @@ def test_an_interrupted_run_saves_nothing(project: Project) -> None:
     assert not (project.path / BASE).exists()
 
 
+def test_a_run_that_fails_its_gate_does_not_replace_the_baseline(
+    any_project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_baseline(any_project)
+    before = (any_project.path / BASE).read_bytes()
+    any_project.script(**MANY)
+    for _ in range(2):
+        result = any_project.run(COMPARE, f"--memfail-save-baseline=./{BASE}", "--memfail-record=now.jsonl")
+        assert result.ret == 1
+        stays = f"memfail: no baseline is saved: the gate failed, so {BASE} stays; to accept this run: memfail gate last --save"
+        assert [line.removesuffix(f"-baseline {BASE}") for line in lines(result) if "no baseline" in line] == [stays]
+        assert (any_project.path / BASE).read_bytes() == before
+    monkeypatch.chdir(any_project.path)
+    capsys.readouterr()
+    assert memfail(["gate", "now.jsonl", "--baseline", BASE, "--save-baseline", BASE]) == 1
+    assert "no baseline is saved: the gate failed" in capsys.readouterr().out
+    assert (any_project.path / BASE).read_bytes() == before
+    assert memfail(["gate", "now.jsonl", "--baseline", BASE, "--save-baseline", "other.jsonl"]) == 1
+    assert (any_project.path / "other.jsonl").exists()
+    assert memfail(["gate", "last", "--save-baseline", BASE]) == 0  # accepted on purpose
+    assert any_project.run(COMPARE).ret == 0
+
+
 @pytest.mark.parametrize("option", ["--memfail-save-baseline", "--memfail-record"])
 def test_a_file_of_somebody_else_is_left_alone(project: Project, option: str) -> None:
     with_baseline(project)
