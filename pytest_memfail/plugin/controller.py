@@ -162,7 +162,7 @@ class Ending:
             self._end_record(session, results, interrupted=ended_early or bool(self._lost))
 
     def _summarize(self, results: Loaded, *, ended_early: bool) -> None:
-        """Compute the summary, and decide the gate if the run went to its end."""
+        """Compute the summary, and decide the gate if the run is whole and went to its end."""
         recording, path = self._recording, self._recording.record.path
         spent = tuple(self._config.stash[RUNTIME].spending())
         called = any(row["stage"].startswith("memory") for row in spent)
@@ -180,8 +180,13 @@ class Ending:
             suites=suite_records(results.questions, self._run.suites, header.tasks, header.protocol),
             clues=find_clues(results.questions, results.stores),
         )
-        if not ended_early and self.untrusted is None:
+        if ended_early or self.untrusted is not None:
+            return
+        partial = self._gatekeeper.partial(results.outcomes)
+        if partial is None:
             self.summary = replace(self.summary, gate=self._gatekeeper.decide(self.summary, results))
+        elif self._gatekeeper.is_asked:
+            self.said.append((f"the gate was not decided: {partial}", False))
 
     def _hand_on(self) -> str | None:
         """Call the user's hooks with the summary; return their error, which must cost neither record nor reports."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import ERROR, UsageError, counted, is_same_place
+from pytest_memfail.core import ERROR, Key, UsageError, counted, is_same_place
 from pytest_memfail.records import (
     ANCHOR_COMMAND,
     FAILED,
@@ -42,7 +43,7 @@ class Gatekeeper:
         expressions = [found for text in settings.fail_on for found in parse_expressions(text, of_suites)]
         check_tasks(expressions, [*of_suites, *run.gated_names])
         self._check_paths()
-        if is_saved := settings.save_baseline is not None:
+        if settings.save_baseline is not None:
             check_baseline_place(settings.save_baseline)
         asked = bool(run.selection) and not is_planned
         baseline, unfit = self._read_baseline() if asked else (None, "")
@@ -53,22 +54,28 @@ class Gatekeeper:
         """Why the requested comparison is impossible; None if it is possible or was not requested."""
         if unfit:
             self.lacks_baseline = unfit
-        elif asked and settings.anchor is not None and anchor is None:
-            self.lacks_baseline = f"there is no anchor at {settings.anchor} yet (make one with {ANCHOR_COMMAND})"
-        elif asked and baseline is None:
-            if settings.baseline is not None:
-                self.lacks_baseline = f"there is no baseline at {settings.baseline} yet (save one with "
-            elif anchor is None and (needs := [e.text for e in expressions if e.needs_baseline]):
-                self.lacks_baseline = f"{needs[0]} needs a baseline (--memfail-baseline; save one with "
-            if self.lacks_baseline is not None:
-                self.lacks_baseline += "--memfail-save-baseline" + (", as this run does)" if is_saved else ")")
+        elif asked and settings.shard is None:  # the gate of a shard is decided after all are joined
+            self.lacks_baseline = self._lacks()
         self.fails_closed: str | None = None
         """Why the run has no trustworthy result: in CI, a gate without its baseline fails."""
         self.may_start = True
         """Whether the run may start nevertheless: it makes the baseline that it lacks."""
         if self.lacks_baseline is not None and not unfit and in_ci():
             self.fails_closed = f"{self.lacks_baseline}, and in CI the gate fails closed"
-            self.may_start = is_saved and (settings.anchor is None or anchor is not None)
+            self.may_start = settings.save_baseline is not None and (settings.anchor is None or anchor is not None)
+
+    def _lacks(self) -> str | None:
+        """Return which file to compare with is missing, and how to make it; None if none is."""
+        settings = self._run.settings
+        if settings.anchor is not None and self._anchor is None:
+            return f"there is no anchor at {settings.anchor} yet (make one with {ANCHOR_COMMAND})"
+        needs = [e.text for e in self._expressions if e.needs_baseline and self._anchor is None]
+        if self._baseline is not None or not (settings.baseline or needs):
+            return None
+        save = "--memfail-save-baseline" + ("" if settings.save_baseline is None else ", as this run does")
+        if settings.baseline is not None:
+            return f"there is no baseline at {settings.baseline} yet (save one with {save})"
+        return f"{needs[0]} needs a baseline (--memfail-baseline; save one with {save})"
 
     def _check_paths(self) -> None:
         settings = self._run.settings
@@ -123,6 +130,20 @@ class Gatekeeper:
         found = ((asked.node_id, earlier.entries.get(asked.key)) for asked in self._run.selected())
         return {node_id: [one.verdict, one.memory_held, one.vacuous] for node_id, one in found if one is not None}
 
+    def partial(self, outcomes: Mapping[Key, object]) -> str | None:
+        """Return why these results are only a part of a run; None if they are those of a whole run."""
+        if self._run.settings.shard is not None:
+            return "a shard is a part of a run; join the shards with memfail merge first"
+        whole = self._run.keys()
+        missing = whole - outcomes.keys()
+        if not missing:
+            return None
+        tasks, lack = ({task for task, *_ in keys} for keys in (outcomes, missing))
+        partial = f"a partial run: {len(whole) - len(missing)} of {len(whole)} questions have a result"
+        if tasks and tasks.isdisjoint(lack):
+            return f"{partial}; choose their tasks with --memfail-tasks={','.join(sorted(tasks))}"
+        return f"{partial}; ask all, without node ids, -k, -m, -x, --lf and --deselect"
+
     def decide(self, summary: Summary, record: Loaded) -> Gate | None:
         """Decide the gate over a whole run; return None if there is nothing to decide."""
         earlier = self._baseline or self._anchor
@@ -152,20 +173,13 @@ class Gatekeeper:
         compared = None if self._baseline is None else self._run.settings.baseline
         assert path is not None
         outcomes = record.outcomes if record is not None else {}
-        whole = self._run.keys()
         errors = sum(outcome.verdict == ERROR for outcome in outcomes.values())
-        if self._run.settings.shard is not None:
-            raise UsageError("a shard is a part of a run")
-        if missing := whole - outcomes.keys():
-            tasks, lack = ({task for task, *_ in keys} for keys in (outcomes, missing))
-            partial = f"a partial run: {len(whole) - len(missing)} of {len(whole)} questions have a result"
-            if tasks and tasks.isdisjoint(lack):
-                raise UsageError(f"{partial}; choose their tasks with --memfail-tasks={','.join(sorted(tasks))}")
-            raise UsageError(f"{partial}; ask all, without node ids, -k, -m, -x, --lf and --deselect")
+        if (partial := self.partial(outcomes)) is not None:
+            raise UsageError(partial)
         if ended_early:
             raise UsageError("the run ended early")
         if errors:
-            raise UsageError(f"{errors} of {len(whole)} questions are errors")
+            raise UsageError(f"{errors} of {len(outcomes)} questions are errors")
         if untrusted is not None:
             raise UsageError(untrusted)
         assert record is not None

@@ -184,8 +184,8 @@ def test_letters_of_known_failures_and_fixes(any_project: Project) -> None:
 def test_a_fix_without_a_judged_answer_is_one(any_project: Project) -> None:
     with_baseline(any_project, lh_1="not_retrieved", lh_2="reasoning_error")
     any_project.script(lh_1="ungraded", lh_2="ungraded")
-    result = any_project.run("memfail/long_hop", COMPARE)
-    result.assert_outcomes(passed=2, skipped=1, xpassed=1)
+    result = any_project.run(COMPARE)
+    result.assert_outcomes(passed=20, skipped=1, xpassed=1)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["  memfail/long_hop::lh-1 not_retrieved -> no_answer"])
 
@@ -333,7 +333,7 @@ def test_what_is_no_baseline(project: Project, damage: str) -> None:
 
 def test_more_and_fewer_questions_than_the_baseline(project: Project) -> None:
     with_baseline(project, "--memfail-tasks=long_hop,coexisting_facts")
-    result = project.run(COMPARE, "memfail/long_hop", "memfail/persona_retrieval")
+    result = project.run(COMPARE, "--memfail-tasks=long_hop,persona_retrieval")
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         ["  not in the baseline: 8 questions, 0 of them failing", "  6 of its questions were not asked"]
@@ -342,9 +342,49 @@ def test_more_and_fewer_questions_than_the_baseline(project: Project) -> None:
 
 def test_nothing_in_common(any_project: Project) -> None:
     with_baseline(any_project, "--memfail-tasks=long_hop,coexisting_facts")
-    result = any_project.run(COMPARE, "memfail/persona_retrieval")
+    rule = "persona_retrieval.regressions>0"
+    result = any_project.run(COMPARE, "--memfail-tasks=long_hop,persona_retrieval", f"{GATE}={rule}")
     assert result.ret == 6
-    result.stdout.fnmatch_lines(["*no trustworthy result: regressions:p<0.04: no question in common with the baseline"])
+    result.stdout.fnmatch_lines([f"*no trustworthy result: {rule}: no question in common with the baseline"])
+
+
+PARTS = [
+    (["memfail/long_hop"], "4 of 22 questions have a result; choose their tasks with --memfail-tasks=long_hop"),
+    (["memfail/long_hop::lh-2"], "1 of 22 questions have a result; ask all, without node ids, -k, -m, -x, --lf and"),
+    (["-k", "long_hop"], "4 of 22 questions have a result"),
+    (["-m", "correct and long_hop"], "3 of 22 questions have a result"),
+    (["--deselect", ALL[0]], "21 of 22 questions have a result"),
+]
+
+
+@pytest.mark.parametrize("rule", ["regressions:p<0.04", "correct<0.1"])
+@pytest.mark.parametrize(("words", "said"), PARTS)
+def test_the_items_of_a_partial_run_decide(project: Project, words: list[str], said: str, rule: str) -> None:
+    with_baseline(project, lh_1="not_stored")
+    good = project.run(COMPARE, f"{GATE}={rule}", *words)
+    assert good.ret == 0  # a known failure is expected
+    assert len([line for line in lines(good) if f"the gate was not decided: a partial run: {said}" in line]) == 1
+    assert not any(line.startswith("memfail gate") for line in lines(good))
+    project.script(lh_1="not_stored", lh_2="not_stored")
+    assert project.run(COMPARE, f"{GATE}={rule}", *words).ret == 1
+
+
+def test_a_shard_leaves_the_gate_to_the_joined_record(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.ini("memfail_fail_on = regressions>0")
+    monkeypatch.setenv("CI", "true")
+    with_baseline(project)
+    project.script(lh_1="not_stored")
+    for number in (1, 2):
+        for words in ([], [COMPARE]):
+            result = project.run(f"--memfail-shard={number}/2", f"--memfail-record={number}.jsonl", *words)
+            assert result.ret == ("lh-1" in project.ran())
+            said = "memfail: the gate was not decided: a shard is a part of a run; join the shards with memfail merge first"
+            assert said in result.outlines
+    monkeypatch.chdir(project.path)
+    assert memfail(["merge", "1.jsonl", "2.jsonl", "-o", "all.jsonl"]) == 0
+    assert memfail(["gate", "all.jsonl", "--baseline", BASE, "--fail-on", "regressions>0"]) == 1
 
 
 def test_users_own_tests_still_count(any_project: Project) -> None:
@@ -379,10 +419,10 @@ def test_no_baseline_yet(any_project: Project, words: list[str]) -> None:
 
 
 def test_rules_that_pass_do_not_speak_for_one_without_a_baseline(any_project: Project) -> None:
-    words = [COMPARE, "--memfail-fail-on=regressions>0,wrongly_held>0"]
-    assert any_project.run("memfail/long_hop", *words).ret == 0
+    words = [COMPARE, "--memfail-fail-on=regressions>0,wrongly_held>0", "--memfail-tasks=long_hop"]
+    assert any_project.run(*words).ret == 0
     any_project.script(lh_1="not_stored")
-    result = any_project.run("memfail/long_hop", *words)
+    result = any_project.run(*words)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
@@ -451,10 +491,11 @@ def test_a_wrong_expression(any_project: Project, value: str, message: str) -> N
 
 def test_a_rate_that_cannot_be_had(any_project: Project) -> None:
     any_project.script(**{name.replace("-", "_"): "ungraded" for name in LONG_HOP})
-    result = any_project.run("memfail/long_hop", "--memfail-fail-on=correct<0.5")
+    words = ["--memfail-tasks=long_hop"]
+    result = any_project.run(*words, "--memfail-fail-on=correct<0.5")
     assert result.ret == 6
     result.stdout.fnmatch_lines(["*no trustworthy result: correct<0.5: no answer was judged*"])
-    assert any_project.run("memfail/long_hop", "--memfail-fail-on=memory_held<0.5, summary_error>0").ret == 0
+    assert any_project.run(*words, "--memfail-fail-on=memory_held<0.5, summary_error>0").ret == 0
 
 
 def test_expressions_of_the_ini_file(project: Project) -> None:

@@ -85,7 +85,9 @@ def test_shards_join_to_the_whole(any_project: Project, capsys: pytest.CaptureFi
 def test_a_shard_is_no_baseline(project: Project) -> None:
     result = project.run("--memfail-shard=1/2", "--memfail-save-baseline=base.jsonl")
     assert result.ret == 6
-    result.stdout.fnmatch_lines(["memfail: no baseline is saved: a shard is a part of a run"])
+    result.stdout.fnmatch_lines(
+        ["memfail: no baseline is saved: a shard is a part of a run; join the shards with memfail merge first"]
+    )
     assert not (project.path / "base.jsonl").exists()
 
 
