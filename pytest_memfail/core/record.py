@@ -74,6 +74,11 @@ class Comparable:
         return self.verdict == UNGRADED and self.memory_held is None
 
     @property
+    def is_estimated(self) -> bool:
+        """Whether a judge only estimated a stage of it, if that is known: a baseline does not say it."""
+        return False
+
+    @property
     def state(self) -> str:
         """How the question ended, one of `STATES`: its verdict, or `vacuous`."""
         return VACUOUS if self.vacuous else self.verdict

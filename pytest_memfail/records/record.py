@@ -354,6 +354,8 @@ class Comparison:
     """Compared questions that failed in the earlier run, by task and in total."""
     undecided: int = 0
     """Those of `uncounted` of which no judge decided what memory held, in one of the runs."""
+    estimated: int = 0
+    """Compared questions of which a judge only estimated a stage in the later run."""
 
     @property
     def worse(self) -> tuple[Flip, ...]:

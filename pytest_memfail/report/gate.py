@@ -144,6 +144,8 @@ def _comparison(comparison: Comparison, against: str, full: bool, record: str | 
         undecided = comparison.undecided
         why = f"; the judge could not read or decide {undecided} of them" if undecided else ""
         yield f"  without comparable results: {counted(comparison.uncounted, 'question')}{why}"
+    if comparison.estimated:
+        yield f"  the judge only estimated {comparison.estimated} of the questions compared"
     if any(pair.worse or pair.better for pair in comparison.tasks):
         yield from _table(comparison, against, full)
         yield from P_IS

@@ -93,6 +93,7 @@ def compare(
         missing=sum(key not in now for key in before),
         uncounted=sum(pair.change is None and not (pair.old.vacuous and pair.new.vacuous) for pair in pairs),
         undecided=sum(pair.old.is_undecided or pair.new.is_undecided for pair in pairs),
+        estimated=sum(pair.new.is_estimated for pair in counted),
         rows=len(rows),
         rows_worse=sum(balance > 0 for balance in rows),
         rows_better=sum(balance < 0 for balance in rows),

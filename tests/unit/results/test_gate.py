@@ -145,6 +145,14 @@ def test_a_task_that_estimates_leave_undecided_holds_up_the_others():
     assert "*.memory_held<0.85 (a) UNDECIDED 12 of 20 are only" in " ".join(" ".join(gate_lines(said)).split())
 
 
+def test_a_comparison_says_how_many_of_its_questions_are_estimated():
+    before = ran(answer="ungraded", a={"held": 20})
+    found = gate("regressions>0", half_estimated(), before)
+    assert (found.outcome, found.comparison.estimated) == ("failed", 12)
+    assert "  the judge only estimated 12 of the questions compared" in gate_lines(found)
+    assert not any("estimated" in line for line in gate_lines(gate("regressions>0", before, before)))
+
+
 @pytest.mark.parametrize("measure", ["correct", "reasoning_error"])
 def test_without_judged_answers_nobody_knows_what_is_correct(measure):
     found = gate(f"{measure}>0.5", ran(answer="ungraded", a={"held": 6, NOT_STORED: 2}))
