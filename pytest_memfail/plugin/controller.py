@@ -56,7 +56,7 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
     recording = Recording(config, run)
     ending = Ending(config, run, gatekeeper, recording, partial(find_reference, run, own=own_reference), execution.show)
     plugins = {
-        "distribution": Distribution(config, run, execution),
+        "distribution": Distribution(config, run, execution, recording.reported),
         "recording": recording,
         "ending": ending,
         "terminal": Terminal(config, run, execution, recording, ending, resumed),

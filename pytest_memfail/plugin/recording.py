@@ -39,6 +39,7 @@ class Recording:
         self.expected: dict[str, None] = {}
         """The items of questions, by node id."""
         self.reported: set[str] = set()
+        """The items that have a result, by node id."""
         self.judged_failures = 0
 
     @property
@@ -71,7 +72,8 @@ class Recording:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.when == "call" or not report.passed:
+        # pytest-rerunfailures runs an item again after a report "rerun"
+        if (report.when == "call" or not report.passed) and report.outcome != "rerun":
             self.reported.add(report.nodeid)
         self.judged_failures += is_judged_failure(report)
         if getattr(report, "memfail_recorded", False):

@@ -8,7 +8,7 @@ none is blamed, and they are asked again one at a time. A store that kills its w
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -30,8 +30,9 @@ BATCH: Final = 16
 class Distribution:
     """Send the run to workers. Registered only if a memory system is named, and never in a worker."""
 
-    def __init__(self, config: pytest.Config, run: Run, execution: Execution) -> None:
-        self._config, self._run, self._execution = config, run, execution
+    def __init__(self, config: pytest.Config, run: Run, execution: Execution, reported: Collection[str]) -> None:
+        """`reported` has the ids of the items that have a result; it grows with the run."""
+        self._config, self._run, self._execution, self._reported = config, run, execution, reported
         self._journals: Path | None = None
         self._open = ExitStack()
         self._watcher: Watcher | None = None
@@ -64,9 +65,22 @@ class Distribution:
             self._watcher.stop()
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, error: object) -> None:
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
         if error and self._journals is not None:
             (self._journals / DEATHS).touch()
+        if error:
+            self._take_back_setups(node)
+
+    def _take_back_setups(self, node: Any) -> None:
+        """Remove what a dead worker began in the JUnit file: an item set up there runs elsewhere, and this testcase has no name."""
+        from _pytest.junitxml import xml_key
+
+        junit = self._config.stash.get(xml_key, None)
+        if junit is None:
+            return
+        begun = [key for key, reporter in junit.node_reporters.items() if key[1] is node and not reporter.attrs]
+        for key in begun:
+            junit.node_reporters_ordered.remove(junit.node_reporters.pop(key))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
@@ -80,7 +94,12 @@ class Distribution:
             return None if unit is None else unit.id
 
         return StoreScheduling(
-            config, log, store_of=store_of, weight=lambda store, n: run.unit(store).weight, journals=self._journals
+            config,
+            log,
+            store_of=store_of,
+            weight=lambda store, n: run.unit(store).weight,
+            journals=self._journals,
+            reported=self._reported,
         )
 
     @pytest.hookimpl(optionalhook=True)
@@ -91,10 +110,12 @@ class Distribution:
         from pytest_memfail.records import question_record
 
         found = next((asked for asked in self._run.items_of(unit) if asked.node_id == crashitem), None)
-        report.when = "setup"  # an error of the item, not a failure
-        report.longrepr = f"the process died while this question was asked ({report.longrepr})"
+        is_asked = crashitem in self._reported
+        report.when = "teardown" if is_asked else "setup"  # an error of the item, not a failure
+        what = "after this question was asked" if is_asked else "while this question was asked"
+        report.longrepr = f"the process died {what} ({report.longrepr})"
         clean_report(report, is_error=True)
-        if found is not None:
+        if found is not None and not is_asked:
             error = MemfailError(report.longrepr)
             report.memfail = question_record(crashitem, unit.plan.id, found.question, found.k, error=error)
 
@@ -113,6 +134,7 @@ class StoreScheduling:
         store_of: Callable[[str], str | None],
         weight: Callable[[str, int], float] = lambda store, n: n,
         journals: Path | None = None,
+        reported: Collection[str] = (),
     ) -> None:
         from xdist.remote import Producer  # not loaded if nothing is distributed
 
@@ -125,7 +147,7 @@ class StoreScheduling:
         self.log = Producer("memfailsched") if log is None else log.memfailsched
         self.numnodes = len(parse_tx_spec_config(config))
         self.collection: list[str] | None = None
-        self._store_of, self._weight, self._journals = store_of, weight, journals
+        self._store_of, self._weight, self._journals, self._reported = store_of, weight, journals, reported
         self._registered: dict[Any, list[str]] = {}
         self._sent: dict[Any, dict[int, None]] = {}  # per worker, in order: sent and not finished
         self._owned: dict[Any, deque[int]] = {}  # per worker: of its current store, not sent yet
@@ -194,13 +216,13 @@ class StoreScheduling:
     def remove_node(self, node: Any) -> str | None:
         """Give a dead worker's items to others; return the id to blame for its death, or None if none can be named."""
         sent, owned = list(self._sent.pop(node)), list(self._owned.pop(node, ()))
-        left = [*sent, *owned]
-        if not left or self.collection is None:
+        if not (sent or owned) or self.collection is None:
             return None
+        # a worker may die between the report of an item and the word that the item is complete
+        is_reported = bool(sent) and self.collection[sent[0]] in self._reported
+        left = [*(sent[1:] if is_reported else sent), *owned]
         blamed = self._blame(node, sent, left)
-        if blamed is not None:
-            left.remove(blamed)
-        self._requeue(left)
+        self._requeue([index for index in left if index != blamed])
         return None if blamed is None else self.collection[blamed]
 
     def schedule(self) -> None:
@@ -236,7 +258,8 @@ class StoreScheduling:
         Questions run ahead of their items, so the item being waited for may be innocent: the journal knows better. With
         one question in flight, that question is blamed. With several, none is blamed: they run again one at a time, and
         the next death names the right one. With none (a store was being filled, or the worker was on another machine),
-        the store is tried once more before the current item is blamed.
+        the store is tried once more before the current item is blamed; if all its questions are reported, there is nothing
+        to try, and the worker died while it closed the store.
         """
         assert self.collection is not None
         at_hand = sent[0] if sent else None
@@ -247,7 +270,7 @@ class StoreScheduling:
         if flying:
             known = [index for index in left if self.collection[index] in set(flying)]
             return known[0] if len(flying) == len(known) == 1 else None
-        if store in self._crashed:
+        if store in self._crashed or all(self._store_of(self.collection[index]) != store for index in left):
             return at_hand
         self._crashed.add(store)
         return None
