@@ -18,7 +18,7 @@ class FirstErrors:
 
     def __init__(self, config: pytest.Config, *, watches: bool) -> None:
         self._config, self._watches = config, watches
-        self._seen = 0
+        self._seen: set[str] = set()
         self._first = ""
         self.reason = ""
         """Why the run was stopped; empty if it was not."""
@@ -32,13 +32,13 @@ class FirstErrors:
             return
         message = question.error.message
         kind = without_subject(message)
-        self._seen += 1
+        self._seen.add(question.id)  # once, however often it is run again
         self._first = self._first or kind
-        if kind != self._first or self._seen == expected:  # in the end it ends by itself
+        if kind != self._first or len(self._seen) == expected:  # in the end it ends by itself
             self._watches = False
         elif is_unopened:
             self._stop(f"the first store could not be opened: {message}", expected)
-        elif self._seen == ALIKE:
+        elif len(self._seen) == ALIKE:
             self._stop(f"the first {ALIKE} questions all ended with the same error: {message}", expected)
 
     def _stop(self, why: str, expected: int) -> None:
@@ -46,4 +46,6 @@ class FirstErrors:
         self.reason = f"{why}; fix it, or continue with --memfail-keep-going"
         for name in ("session", "dsession"):  # the latter is xdist's
             if (session := self._config.pluginmanager.get_plugin(name)) is not None:
-                session.shouldstop = f"memfail stopped the run after {self._seen} of {counted(expected, 'question')}"
+                session.shouldstop = (
+                    f"memfail stopped the run after {len(self._seen)} of {counted(expected, 'question')}"
+                )

@@ -28,7 +28,8 @@ class Recording:
         self._has_folder = False
         """Whether the folder of the run was asked for."""
         self.record = RunRecord(run)
-        self.first_errors = FirstErrors(config, watches=not run.settings.keep_going)
+        # a resumed run with a verdict has shown already that not all questions fail
+        self.first_errors = FirstErrors(config, watches=not run.settings.keep_going and not run.kept.questions)
         self.header: Header | None = None
         """None before the first result."""
         self.questions: dict[str, QuestionRecord] = {}

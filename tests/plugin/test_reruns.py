@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from plugin.project import COEXISTING, LONG_HOP, Project
+from plugin.test_ahead import only
 
 pytest.importorskip("pytest_rerunfailures")
 
@@ -46,3 +47,10 @@ def test_where_the_error_decides_about_reruns_the_store_is_reported_all_the_same
     project.script(**{LONG_HOP[-1].replace("-", "_"): "not_stored"})
     project.run("memfail/long_hop", "-prerunfailures", "--reruns=1", "--only-rerun=Nothing")
     assert [line["store"] for line in project.record() if line["type"] == "store"] == ["long_hop"]
+
+
+def test_a_question_that_is_run_again_counts_once_among_the_first_errors(project: Project) -> None:
+    option = only(project, alpha=20)
+    result = project.run(option, "--memfail-system-option=raise_at=all", "-prerunfailures", "--reruns=3")
+    assert "the first 10 questions all ended with the same error" in result.stdout.str()
+    result.assert_outcomes(errors=10)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from plugin.project import ALL, COEXISTING, LONG_HOP, QUESTIONS, Project, slowly_both_ways, with_a_worker
+from plugin.test_ahead import only
 from plugin.test_record import comparable
 from pytest_memfail.cli import main
 
@@ -142,6 +143,20 @@ def test_errors_are_asked_again(any_project: Project) -> None:
     verdicts = {line["id"]: line["verdict"] for line in any_project.record("run.jsonl") if line["type"] == "question"}
     assert [verdicts[node_id] for node_id in LONG_HOP_IDS] == ["correct", "not_stored", "correct", "correct"]
     assert lines_of(any_project, "store") == ["long_hop"]
+
+
+@with_a_worker
+@pytest.mark.parametrize("stores", [{"alpha": 12, "beta": 8}, {"beta": 8, "alpha": 12}], ids=["errors first", "last"])
+def test_like_errors_do_not_stop_a_run_with_recorded_verdicts(any_project: Project, stores: dict[str, int]) -> None:
+    option = only(any_project, **stores)
+    any_project.script(**{f"alpha_{i}": "raise" for i in range(1, 13)})
+    assert any_project.run(option, RECORD, "--memfail-keep-going").parseoutcomes() == {"errors": 12, "passed": 8}
+    result = any_project.run(option, RECORD, RESUME)
+    assert result.parseoutcomes() == {"errors": 12, "passed": 8}
+    assert len(any_project.events("ask")) == 12
+    assert "keep-going" not in result.stdout.str()
+    any_project.script()
+    assert any_project.run(option, RECORD, RESUME).ret == 0
 
 
 LONG_HOP_IDS = [f"memfail/long_hop::{name}" for name in LONG_HOP]
