@@ -750,7 +750,7 @@ def test_a_sync_test_taker_does_not_hold_up_the_loop(make_bench):
 
     class Slow:
         def answer(self, question, shown):
-            barrier.wait(2)
+            barrier.wait(PATIENCE)
             return Reply("yes")
 
     bench = make_bench(test_taker=Slow())

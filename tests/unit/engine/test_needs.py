@@ -221,7 +221,8 @@ def test_a_system_that_hangs_in_a_hidden_question_is_replaced(make_bench):
                 release.wait(PATIENCE)
             return super().retrieve_memories(query, conversation, k)
 
-    bench = make_bench(judge=Answers(q_0=WRONG), limits=Limits(PATIENCE, 0.05))
+    # the second system has to answer within this limit, on a busy machine too
+    bench = make_bench(judge=Answers(q_0=WRONG), limits=Limits(PATIENCE, 0.5))
     run = bench.begin(Hanging, STEPS, selected=only("q-2"))
     try:
         result = bench.get(run, "q-2@5")
