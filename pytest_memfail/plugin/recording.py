@@ -15,6 +15,7 @@ from pytest_memfail.plugin.stash import is_planned
 from pytest_memfail.records import Header, Reference, StoreRecord, from_text
 from pytest_memfail.results import Loaded, with_reference
 from pytest_memfail.running import Run, RunRecord, kept_records, record_header
+from pytest_memfail.safety import mask_known
 
 
 class Recording:
@@ -67,9 +68,20 @@ class Recording:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> None:
-        """Create the folder of the run before a store is filled, to find out early if that fails."""
+        """Check the names and create the folder of the run before a store is filled, to find out early if that fails."""
         if self.expected and not is_planned(self._config):
+            self._check_names()
             self._make_folder()
+
+    def _check_names(self) -> None:
+        """Raise `pytest.UsageError` if a known secret is part of the name of a question, by which results are found again."""
+        names = "\n".join([*self.expected, *(task.suite for task in self._run.tasks)])
+        for name, masked in zip(names.split("\n"), mask_known(names).split("\n"), strict=False):
+            if name != masked:
+                raise pytest.UsageError(
+                    f"a secret is also a part of the name {masked!r}, expected one that no name contains: choose another value for the "
+                    "secret (a password, key or variable, in an option, a YAML file or the environment), or another name"
+                )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:

@@ -173,7 +173,9 @@ class Terminal:
         from pytest_memfail.report import failed_questions
 
         assert self._ending.summary is not None
-        return failed_questions((self._recording.questions[i] for i in ids), self._ending.summary)
+        # a secret that became known during the run may have masked a name
+        questions = (self._recording.questions[i] for i in ids if i in self._recording.questions)
+        return failed_questions(questions, self._ending.summary)
 
     def _close(self, terminal: CleanTerminal) -> None:
         if terminal.hasopt("p"):  # pytest lists what it calls passed

@@ -62,6 +62,17 @@ def test_an_address_that_cannot_be_asked(
     assert refused(project, option).endswith(f"the {said}")
 
 
+# -- secrets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("secret", ["conditional", "memfail", "co-3"])
+def test_a_secret_that_is_part_of_a_name(any_project: Project, secret: str) -> None:
+    line = refused(any_project, f"--memfail-system-option=password={secret}")
+    assert "a secret is also a part of the name '" in line
+    assert "***" in line.partition("expected")[0]
+    assert secret not in line
+
+
 # -- names -----------------------------------------------------------------------------------------------------------
 
 
