@@ -8,6 +8,7 @@ from .secret_names import secret_strength as secret_strength
 from .secrets import (
     KNOWN as KNOWN,
     is_common as is_common,
+    is_setting as is_setting,
     learn_options as learn_options,
     learn_sent as learn_sent,
     mask_known as mask_known,

@@ -38,6 +38,11 @@ NO_SECRETS: Final = frozenset(
     "ungraded vacuous error storage summary retrieval answer".split()
 )
 """Dummy keys, and words that records consist of."""
+SETTINGS: Final = frozenset(
+    "auto cpu critical cuda debug development disabled enabled english error fatal info json local localhost log memory normal notice "
+    "notset off on plain production quiet silent staging standard strict text trace utf-8 verbose warn warning yes no".split()
+)
+"""Words with which programs are set up; the value of a variable is no secret if it is one of them."""
 NOT_OF_ENVIRONMENT: Final = frozenset({"PWD", "OLDPWD", "PYTEST_CURRENT_TEST"})
 
 
@@ -128,6 +133,17 @@ def learn_options(options: Mapping[str, Any]) -> None:
     """Remember the secrets in option values, so that later texts are masked."""
     for name, value in options.items():
         _walk(str(name), value, KNOWN.add)
+
+
+def is_setting(name: str, value: str) -> bool:
+    """Return whether a variable holds a word with which programs are set up, unless its name is a secret's.
+
+    Any other word may be a password, whatever the variable is called.
+
+    >>> [is_setting(*said) for said in (("LOG_LEVEL", "warning"), ("DB_PASSWORD", "warning"), ("LOG_LEVEL", "swordfish"))]
+    [True, False, False]
+    """
+    return not secret_strength(name) and value.strip().lower() in SETTINGS
 
 
 def is_common(value: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pytest_memfail.core import Conversation, Message, SystemContext, UnknownNameError, UsageError
-from pytest_memfail.safety import learn_options
+from pytest_memfail.safety import is_setting, learn_options
 
 PLACES: Final = frozenset({"store", "folder", "base_url"})
 """The id of a store, unique over runs, its private folder, and the address for its model calls."""
@@ -45,6 +45,8 @@ def check(template: Any, known: frozenset[str], place: str) -> None:
 def with_environment(template: Any, place: str, *, secret: bool = False) -> Any:
     """Return the template with each `${NAME}` replaced; `secret` values are masked in all outputs from now on.
 
+    A word such as `warning`, which paths, commands and memories contain anyway, is only a secret if a name says so.
+
     Raises `UsageError` for a variable that is not set.
     """
 
@@ -55,7 +57,7 @@ def with_environment(template: Any, place: str, *, secret: bool = False) -> Any:
             raise UsageError(
                 f"{place}: the environment variable {name!r} is not set; expected a value: export {name}=..."
             )
-        learn_options({_SECRET if secret else name: value})
+        learn_options({_SECRET if secret and not is_setting(name, value) else name: value})
         return value.replace("{", "{{").replace("}", "}}")
 
     return _mapped(template, lambda text: _VARIABLE.sub(replaced, text))

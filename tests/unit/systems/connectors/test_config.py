@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.safety import mask_known
+from pytest_memfail.safety import KNOWN, mask_known
 from pytest_memfail.systems import yaml_schema, yaml_system
 from pytest_memfail.systems.connectors.config import Command
 
@@ -116,6 +116,27 @@ def test_a_variable_of_the_environment_is_a_secret_whatever_its_name(describe, m
     factory = yaml_system(describe("kind: command\ncommand: x\nenv: {A: 'at ${MEMFAIL_TEST_PLACE}'}"))
     assert factory.config.env == {"A": "at quiet-harbour-71"}
     assert mask_known("it said quiet-harbour-71.") == "it said ***."
+
+
+@pytest.mark.parametrize(
+    ("variable", "key", "value", "is_secret"),
+    [
+        ("MEMFAIL_TEST_LEVEL", "LOG_LEVEL", "warning", False),
+        ("MEMFAIL_TEST_LEVEL", "LOG_LEVEL", "swordfish", True),
+        ("MEMFAIL_TEST_LEVEL", "API_KEY", "warning", True),
+        ("MEMFAIL_TEST_PASSWORD", "LOGIN", "warning", True),
+    ],
+)
+def test_a_word_with_which_programs_are_set_up_is_a_secret_only_by_a_name(
+    describe, monkeypatch, variable, key, value, is_secret
+):
+    before = KNOWN.snapshot()
+    try:
+        monkeypatch.setenv(variable, value)
+        yaml_system(describe(f"kind: command\ncommand: x\nenv: {{{key}: '${{{variable}}}'}}"))
+        assert mask_known(f"{value}.jsonl") == ("***.jsonl" if is_secret else f"{value}.jsonl")
+    finally:
+        KNOWN.restore(before)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "connectors").glob("*.yaml")), ids=lambda path: path.name)
