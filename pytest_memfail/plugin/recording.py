@@ -79,8 +79,8 @@ class Recording:
         for name, masked in zip(names.split("\n"), mask_known(names).split("\n"), strict=False):
             if name != masked:
                 raise pytest.UsageError(
-                    f"a secret is also a part of the name {masked!r}, expected one that no name contains: choose another value for the "
-                    "secret (a password, key or variable, in an option, a YAML file or the environment), or another name"
+                    f"a secret is also a part of the name {masked!r}, expected one that no name contains: choose another value for "
+                    "the secret (a password, key or variable, in an option, a YAML file or the environment), or another name"
                 )
 
     @pytest.hookimpl(tryfirst=True)
