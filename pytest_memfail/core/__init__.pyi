@@ -20,6 +20,7 @@ from .doubts import (
     Doubt as Doubt,
     added_up as added_up,
     lagging as lagging,
+    late_listing as late_listing,
     listing_doubts as listing_doubts,
     varying as varying,
 )

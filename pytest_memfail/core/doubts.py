@@ -32,6 +32,8 @@ TIMES_UNREAD: Final = (
     "timestamps like {!r} cannot be read and count as no time: give ISO 8601, such as 2024-05-18T14:00:00Z, or seconds "
     "since 1970"
 )
+MOST_LATE: Final = 0.1
+"""Share of all entries that may be listed only after the first question in a trustworthy run."""
 
 LAGS: Final = "lag"
 """The kind of a search that finds only later what is listed."""
@@ -113,6 +115,15 @@ def listing_doubts(
         Doubt("cut", CUT if cut else "", cut, shown, "entry"),
         Doubt("times", unreadable, len(unread), len(times), "timestamp"),
     )
+
+
+def late_listing(late: int, listed: int) -> Doubt:
+    """Return the doubt about the entries that a store listed too late: its questions were judged by those `listed` before."""
+    text = (
+        "entries of what was stored are listed only after the first question: the system stores in the background, and was asked too "
+        "early; give it settled(), or `settle` in its YAML file"
+    )
+    return Doubt("late", text if late else "", late, late + listed, "entry", MOST_LATE)
 
 
 def lagging(lags: Sequence[float], missed: int, *, settles: bool) -> Doubt:

@@ -473,7 +473,8 @@ class StoreRun:
             held = {memory.text for memory in before.memories}
             added = [memory.text for memory in after.memories if memory.text not in held]
             self.report.shared_with = self._texts.source_of(self.job.id, added, self.job.plan.read_conversations())
-            self.report.late = late_entries(self.job.plan.read_conversations(), added)
+            # a search that rewrites an entry adds one and removes one
+            self.report.late = max(0, late_entries(self.job.plan.read_conversations(), added) - self.report.changed[1])
 
     def _searched(self, listing: Listing) -> list[_Searches]:
         """Return the searches that found nothing, those that did not find an entry that holds a fact, and the others."""

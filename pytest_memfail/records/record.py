@@ -47,7 +47,7 @@ class StoreRecord:
     changed_by_queries: tuple[int, int]
     """Entries added and removed in a listing after the last question."""
     late: int = 0
-    """The number of added entries that contain text stored before the first question."""
+    """How many more entries were added than removed that contain text stored before the first question."""
     shared_with: str | None = None
     doubts: tuple[Doubt, ...] = ()
     system: Line = field(default_factory=dict)

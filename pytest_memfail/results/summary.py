@@ -490,12 +490,7 @@ def _warnings(tasks: Sequence[Tally], stores: Iterable[StoreRecord], left_out: i
                 "state in classes or modules, and everything below context.path or under context.store_id; in a YAML file put "
                 "{store} or {folder} into every call"
             )
-        elif store.late:
-            yield (
-                f"the store of {store.task} listed {store.late} more of its entries after the first question: the system stores in "
-                "the background, and was asked too early; give it settled(), or `settle` in its YAML file"
-            )
-        elif more or less:
+        elif (more or less) and not store.late:  # a doubt says that
             yield f"the store of {store.task} changed while asked (+{more} -{less}); queries must not write"
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_memfail import llm
 from pytest_memfail._version import __version__
-from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext, told_of
+from pytest_memfail.core import Doubt, MemfailError, MemorySystemError, SystemContext, late_listing, told_of
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreRun
 from pytest_memfail.hosting import Journal, Limits, Outcomes, Resources, Shelf, StoreReport, TokenRules
 from pytest_memfail.records import StoreRecord, with_listings
@@ -356,6 +356,7 @@ def _store_record(job: StoreJob, report: StoreReport, prompts: Iterable[Doubt]) 
     models = job.models
     spent = {} if models is None else models.spent
     last = report.listings[-1] if report.listings else None
+    late = late_listing(report.late, len(last.memories) if last else 0)
     record = StoreRecord(
         store=job.plan.id,
         task=report.task,
@@ -367,7 +368,7 @@ def _store_record(job: StoreJob, report: StoreReport, prompts: Iterable[Doubt]) 
         changed_by_queries=report.changed,
         late=report.late,
         shared_with=report.shared_with,
-        doubts=(*report.doubts, *(models.doubts() if models is not None else ()), *prompts),
+        doubts=(*report.doubts, late, *(models.doubts() if models is not None else ()), *prompts),
         system=mask_options(report.described),
         model_calls=spent if any(spent.values()) else {},
         listings=(),

@@ -74,6 +74,30 @@ def test_in_pytests_cache(any_project: Project) -> None:
     assert len(stores["long_hop"]["listings"][0]) == 8
 
 
+def test_a_store_that_is_listed_late_gives_no_trustworthy_result(project: Project) -> None:
+    project.conftest(
+        """
+        class Late(Toy):
+            listings = 0
+
+            def get_all_memories(self):
+                self.listings += 1
+                return self.memories[: 1 if self.listings == 1 else None]
+
+            def retrieve_memories(self, query, conversation, k):
+                return self.memories[:1]
+
+        def pytest_memfail_make_system(config, name):
+            return lambda context: Late(context, config.rootpath / "events.log")
+        """
+    )
+    result = project.run("--memfail-tasks=long_hop")
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(
+        ["memfail: no trustworthy result: *listed only after the first question*most 10% are trusted)"]
+    )
+
+
 def test_a_path_of_ones_own(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.file("sub/nothing.txt", "").parent)
     result = project.run("memfail/long_hop", "--memfail-record=here.jsonl")

@@ -1,4 +1,4 @@
-from pytest_memfail.core import Doubt, added_up, lagging, varying
+from pytest_memfail.core import Doubt, added_up, lagging, late_listing, varying
 
 
 def doubt(affected, of, limit=0.1, kind="refusals", text="some writes were refused"):
@@ -30,6 +30,11 @@ def test_a_lag_is_fatal_but_where_a_search_was_seen_to_vary():
     assert one.line.startswith("the same search returns different entries: ")
     assert (one.affected, one.of) == (1 + 2 + 2, 2 + 10 + 2)
     assert added_up([one]) == (one,)
+
+
+def test_a_tenth_of_the_entries_may_be_listed_late():
+    assert [late_listing(n, 100 - n).is_fatal for n in (0, 10, 11)] == [False, False, True]
+    assert late_listing(11, 89).line.endswith(" in its YAML file (11 of 100 entries, at most 10% are trusted)")
 
 
 def test_the_questions_whose_repeats_were_different():

@@ -56,6 +56,20 @@ def test_a_system_that_was_asked_too_early_is_reported(bench):
     assert (report.changed, report.late) == ((3, 0), 3)
 
 
+def test_an_entry_that_a_search_rewrites_was_not_listed_late(bench):
+    class Counting(Store):
+        def retrieve_memories(self, query, conversation, k):
+            found = super().retrieve_memories(query, conversation, k)
+            self.texts = [f"{text} (seen)" if text in found else text for text in self.texts]
+            return found
+
+    run = bench.begin(Counting, plan(3))
+    bench.all(run)
+    report = bench.finish(run)
+    assert report.changed[0] == report.changed[1] > 0
+    assert report.late == 0
+
+
 def test_a_system_that_never_settles_is_an_error(make_bench):
     from pytest_memfail.hosting import Limits
 

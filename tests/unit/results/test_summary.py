@@ -208,6 +208,10 @@ def test_a_store_that_changed_while_asked_is_a_warning(changed):
     assert "must not write" in warning
 
 
+def test_entries_that_came_late_are_no_writes_of_queries():
+    assert built(line(CORRECT), store(changed_by_queries=[2, 0], late=2)).warnings == ()
+
+
 def test_shared_state_is_named_as_that():
     (warning,) = built(line(CORRECT), store(changed_by_queries=[2, 0], shared_with="t::other")).warnings
     assert "and t::other share state (+2 -0 entries while asked)" in warning
