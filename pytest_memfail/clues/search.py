@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Final
 
-from pytest_memfail.clues.cases import Case, Evidence
+from pytest_memfail.clues.cases import Case, Evidence, Place
 from pytest_memfail.clues.exact import best_split, heads
 from pytest_memfail.clues.tests import FEWEST, FITS, LOST, MOSTLY, Test, best, fact_test, is_share, share
 from pytest_memfail.core import DATE_LOST, KINDS, NOT_RETRIEVED, QuestionRecord, kinds_of
@@ -208,6 +208,13 @@ def _everywhere(evidence: Evidence, cases: Sequence[Case]) -> Iterator[Test]:
         if size < k and most >= FITS * len(full):
             entries = "1 memory" if size == 1 else f"{size} memories"
             found.append(("fewer", f"each question is shown {entries} although k is {k}", lost))
+    groups = list(_same_for_all(evidence, questions))
+    common = {q.id for usual, _ in groups for q in usual}
+    n_asked = sum(n for _, n in groups)
+    # the first list of a store is the same as none before
+    if n_asked - len(groups) >= FEWEST and len(common) - len(groups) >= FITS * (n_asked - len(groups)):
+        cause = f"the search shows the same memories whatever is asked, for {len(common)} of {n_asked} questions"
+        found.append(("same-for-all", cause, [case for case in lost if case.question.id in common]))
     repeated = {q.id for q in questions if len({memory.text for memory in q.retrieved}) < len(q.retrieved)}
     if len(repeated) >= FEWEST:
         cause = f"memories repeat each other in {len(repeated)} of {n} lists shown"
@@ -227,6 +234,19 @@ def _everywhere(evidence: Evidence, cases: Sequence[Case]) -> Iterator[Test]:
         found.append(("unrelated", "no memory shown shares a word with its question", unrelated))
     for name, text, explained in found:
         yield Test(name, NOT_RETRIEVED, p, f"{text}; {len(explained)} of {len(lost)} {named}", explained, len(lost))
+
+
+def _same_for_all(
+    evidence: Evidence, questions: Iterable[QuestionRecord]
+) -> Iterator[tuple[list[QuestionRecord], int]]:
+    """Yield, for each store that holds more than is shown, the questions with its most common list, and how many were asked."""
+    by_store: dict[Place, dict[str, QuestionRecord]] = defaultdict(dict)
+    for question in questions:
+        if -1 not in question.places and evidence.stores[question.task, question.store].size > len(question.places):
+            by_store[question.task, question.store][question.text] = question
+    for asked in by_store.values():
+        usual, _ = Counter(question.places for question in asked.values()).most_common(1)[0]
+        yield [question for question in asked.values() if question.places == usual], len(asked)
 
 
 def _rises(question: QuestionRecord) -> bool | None:

@@ -112,6 +112,22 @@ async def listing(bench: Bench) -> None:
                 )
 
 
+async def search(bench: Bench) -> None:
+    """Different queries find different memories."""
+    store = await bench.shared()
+    store.must_keep()
+    queries = [query(i) for i in range(0, MANY, 3)]
+    lists = [[memory.text for memory in await store.retrieve(text)] for text in queries]
+    held = await store.listing()
+    if not 0 < len(lists[0]) < len(held):
+        raise NotApplicableError("a search shows all or nothing")
+    if all(found == lists[0] for found in lists):
+        raise BrokenError(
+            f"{len(queries)} different queries all give the same {len(lists[0])} of {got(held)}; expected those that fit the query: "
+            "see whether the search reads it"
+        )
+
+
 async def top_k(bench: Bench) -> None:
     """At most k memories are retrieved, for any k."""
     store = await bench.shared()
@@ -255,6 +271,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     Check("empty", empty),
     Check("round-trip", round_trip),
     Check("listing", listing, shares=True),
+    Check("search", search, shares=True),
     Check("k", top_k, shares=True),
     Check("reading", reading, shares=True),
     Check("concurrent-reads", concurrent_reads, shares=True),

@@ -202,6 +202,11 @@ class ListsSomethingElse(Sound):
         return ["a thought that nobody has stored"]
 
 
+class Newest(Sound):
+    def retrieve_memories(self, query, conversation, k):
+        return self.notes[-k:]
+
+
 class IgnoresK(Sound):
     def retrieve_memories(self, query, conversation, k):
         return self.ranked(query)[:5]
@@ -393,6 +398,7 @@ class RestoresNothing(Sound):
         ("round-trip", WrongType, "get_all_memories() returned dict"),
         ("listing", Page, "lists 20 entries, 10 conversations in none of them (Belmere, Cormere, Dunmere, ...)"),
         ("listing", ListsSomethingElse, "which is not among the 30 entries"),
+        ("search", Newest, "10 different queries all give the same 5 of 30 entries"),
         ("k", IgnoresK, "retrieve_memories(k=1) gives 5 entries, expected at most 1"),
         ("reading", WritesOnRead, "5 new entries and 0 fewer"),
         ("concurrent-reads", SharedCursor, "with 4 retrievals at once"),
@@ -449,7 +455,7 @@ def test_a_failure_raises_with_the_table():
     with pytest.raises(ContractError, match="fails listing") as caught:
         check_memory_system(Page)
     assert "failed   listing" in str(caught.value)
-    assert str(caught.value).endswith("18 passed, 1 failed, 0 skipped")
+    assert str(caught.value).endswith("19 passed, 1 failed, 0 skipped")
     assert all(len(line) <= 100 for line in str(caught.value).splitlines())
 
 
@@ -484,10 +490,12 @@ def test_a_store_that_takes_nothing_is_one_failure_and_the_other_checks_share_a_
     assert [result.name for result in report.failed] == ["round-trip"]
     lines = str(report).splitlines()
     assert str(report).count("the key is wrong") == 1
-    assert next(line for line in lines if line.startswith("skipped")).startswith("skipped  listing, k, reading, ")
+    assert next(line for line in lines if line.startswith("skipped")).startswith(
+        "skipped  listing, search, k, reading, "
+    )
     assert lines[-2:] == [
         "    not tried after the error of round-trip, which the others would repeat",
-        "2 passed, 1 failed, 16 skipped",
+        "2 passed, 1 failed, 17 skipped",
     ]
 
 
