@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.clues.cases import Case, Evidence, Session
@@ -155,7 +156,12 @@ def _cut(cases: Sequence[Case], sessions: Sequence[Session]) -> Iterator[Test]:
     fits = len(at_limit) >= FITS * len(partial) and sum("0" in told.sentences for told in longer) >= FITS * len(longer)
     limit = longest if fits else limit
     cause = f"entries are cut at {limit} characters"
-    yield fact_test("cut", BEFORE_SEARCH, cases, _ends_in_lost, cause, fits=fits)
+    test = fact_test("cut", BEFORE_SEARCH, cases, _ends_in_lost, cause, fits=fits)
+    if fits:
+        # that the long ones are cut and the short ones whole shows the limit, however many facts it loses
+        cut = [replace(session, is_lost="0" in session.told.sentences) for session in sessions]
+        test = replace(test, p=compare(cut, lambda session: session.told.characters > longest).p)
+    yield test
 
 
 def _ends_in_lost(case: Case) -> bool:

@@ -130,6 +130,17 @@ def test_a_planted_cause_leads_and_names_the_questions(name):
     assert "\n" not in found[0].text
 
 
+def test_entries_that_are_cut_show_it_where_no_task_both_loses_and_holds():
+    """The facts of one task stand before the limit, those of the other behind it."""
+    held, held_stores = Made(keep=lambda n, text: text[:100], states=lambda n: 0, task="a").run()
+    asked, stores = Made(
+        keep=lambda n, text: text[:100], needs=lambda n: ("attic",), states=lambda n: 2, task="b"
+    ).run()
+    lost = [question for question in asked if question.failed]
+    clue, *_ = find_clues([*held, *lost], [*held_stores, *stores])
+    assert clue.text == "entries are cut at 100 characters: all 36 facts lost before the search, and 0 of the 60 held"
+
+
 def test_four_cases_are_too_few():
     assert clues(Made(keep=lambda n, text: text if n not in (5, 15, 25, 35) else None)) == ()
 
@@ -347,6 +358,29 @@ def test_no_entry_is_before_the_first():
         question = replace(question, id=f"t::{number}", store=f"s{number}", facts=(fact,), verdict=NOT_RETRIEVED)
         runs.append((replace(question, memory_held=False, places=(-1, 9)), replace(store, store=f"s{number}")))
     assert neighbours(*zip(*runs, strict=True)) == []
+
+
+def test_a_search_that_ignores_the_question_is_a_clue():
+    """Each store shows its first entries; the reference finds all."""
+    questions, stores = Made(finds=lambda place, size: False).run()
+    ignored = [replace(question, places=(0, 1, 2, 3, 4), reference_held=True) for question in questions]
+    (said,) = (clue.text for clue in find_clues(ignored, stores) if clue.name == "same-for-all")
+    assert said == (
+        "the search shows the same memories whatever is asked, for 60 of 60 questions; 60 of 60 facts not retrieved"
+    )
+    whole = [replace(store, memories=5) for store in stores]
+    assert "same-for-all" not in {clue.name for clue in find_clues(ignored, whole)}
+    some = [
+        question if number % 5 else replace(question, places=(number, 1)) for number, question in enumerate(ignored)
+    ]
+    assert "same-for-all" not in {clue.name for clue in find_clues(some, stores)}
+
+
+def test_stores_of_one_question_each_say_nothing_about_the_search():
+    questions, (store,) = Made(finds=lambda place, size: False).run()
+    alone = [replace(one, store=f"s{i}", places=(0, 1), reference_held=True) for i, one in enumerate(questions)]
+    stores = [replace(store, store=f"s{i}", told=()) for i in range(len(questions))]
+    assert "same-for-all" not in {clue.name for clue in find_clues(alone, stores)}
 
 
 def against(made, lists):
