@@ -188,6 +188,12 @@ class Terminal:
             left = f"{len(expected.keys() - self._recording.reported)} of {counted(len(expected), 'question')}"
             terminal.write_line(f"memfail: interrupted, {left} not finished ({waited_for})", bold=True)
             terminal.write_line("memfail: to continue, run the same command with --memfail-resume", bold=True)
+        at_end = [
+            one for one in terminal.getreports("error") if one.when == "teardown" and one.nodeid.startswith(f"{ROOT}/")
+        ]
+        if at_end:
+            n = f"{counted(len(at_end), 'error')} of pytest's count"
+            terminal.write_line(f"memfail: {n} came when a store was listed or closed at its end, from no question")
         for line, bad in self._ending.said:
             terminal.write_line(f"memfail: {line}", red=bad, bold=bad)
         for reason in (self._ending.untrusted, self._recording.first_errors.reason):

@@ -31,6 +31,23 @@ def examples(result: pytest.RunResult) -> list[str]:
     return [line.strip() for line in result.outlines if re.fullmatch(r"  memfail/\S+", line)]
 
 
+def test_errors_of_a_store_at_its_end_are_told_from_those_of_questions(project: Project) -> None:
+    project.conftest(
+        """
+        class Stuck(Toy):
+            def close(self):
+                raise OSError("the file is locked")
+
+        def pytest_memfail_make_system(config, name):
+            return lambda context: Stuck(context, config.rootpath / "events.log")
+        """
+    )
+    result = project.run("--memfail-tasks=long_hop")
+    result.assert_outcomes(passed=4, errors=1)
+    line = "memfail: 1 error of pytest's count came when a store was listed or closed at its end, from no question"
+    assert line in result.stdout.lines
+
+
 def test_failures_are_grouped_by_task_and_verdict(any_project: Project) -> None:
     any_project.script(
         **{name.replace("-", "_"): "summary_error" for name in COEXISTING[:5]}, lh_1="not_stored", ce_6="not_stored"
