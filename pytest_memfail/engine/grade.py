@@ -38,6 +38,7 @@ from pytest_memfail.core import (
     fact_verdict,
     in_time,
     kept_of,
+    one_line,
     question_verdict,
     with_day,
 )
