@@ -141,6 +141,12 @@ def test_entries_that_are_cut_show_it_where_no_task_both_loses_and_holds():
     assert clue.text == "entries are cut at 100 characters: all 36 facts lost before the search, and 0 of the 60 held"
 
 
+def test_entries_that_are_cut_show_it_where_all_conversations_are_longer():
+    made = Made(keep=lambda n, text: text[:45], states=lambda n: n % 2, needs=lambda n: ("coins",))
+    found = clues(made)
+    assert [clue.name for clue in found if clue.name == "cut"] == ["cut"]
+
+
 def test_four_cases_are_too_few():
     assert clues(Made(keep=lambda n, text: text if n not in (5, 15, 25, 35) else None)) == ()
 
