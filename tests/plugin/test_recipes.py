@@ -27,7 +27,7 @@ from pytest_memfail.systems.factory import SystemFactory
 
 
 class Newest:
-    """Retrieves what was stored last."""
+    """Retrieves what shares most words with the query, the newest first."""
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         self._texts: list[str] = []
@@ -37,8 +37,9 @@ class Newest:
         self._texts += [message.content for message in conversation.messages]
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[str]:
-        """Return the newest messages."""
-        return self._texts[::-1][:k]
+        """Return the messages that share most words with the query."""
+        asked = set(query.split())
+        return sorted(self._texts[::-1], key=lambda text: -len(asked & set(text.split())))[:k]
 
     def get_all_memories(self) -> list[str]:
         """Return all messages."""
