@@ -29,7 +29,9 @@ def shared_folder() -> Iterator[Path]:
     Folders that killed runs of this user left behind are removed too.
     """
     folder = Path(tempfile.mkdtemp(prefix=JOURNALS_PREFIX))
-    lock = hold_lock(folder / JOURNALS_LOCK)
+    lock = hold_lock(unseen := folder / f"{JOURNALS_LOCK}.new")
+    with suppress(OSError):  # Windows renames no open file; a folder without a lock is left alone for a day
+        unseen.rename(folder / JOURNALS_LOCK)  # another run must not see the lock before it is held
     for left in folder.parent.glob(f"{JOURNALS_PREFIX}*"):
         with suppress(OSError):
             # a folder without a lock may be about to get one

@@ -45,9 +45,9 @@ def test_what_is_lost_beyond_a_verbatim_store_is_said_and_the_reference_is_kept(
     assert made.outcomes == {f"{TASK}::{name}": "correct" for name in COEXISTING}
     result.stdout.fnmatch_lines(
         [
-            "SUMMARY_ERROR 1 of 6 in coexisting_facts, 1 beyond verbatim:",
+            "NOT_STORED 1 of 6 in coexisting_facts, 1 beyond verbatim:",
             "coexisting_facts * 6 * 1 * 0",
-            "loses most in summaries (summary_error): 1 of 6 beyond a verbatim store",
+            "loses most in storage (not_stored): 1 of 6 beyond a verbatim store",
         ]
     )
     # the next run reads it, and so does the record
@@ -91,7 +91,7 @@ def test_a_reference_that_cannot_be_made_costs_only_the_comparison(
     assert not reference_of(dropping).outcomes
     result.stdout.fnmatch_lines(
         [
-            "loses most in summaries (summary_error): 1 of 6",
+            "loses most in storage (not_stored): 1 of 6",
             "no reference bm25: * characters to store, at most 1 are stored for it; run *",
         ]
     )

@@ -356,6 +356,24 @@ def test_journals_of_killed_runs_are_removed_by_the_next(
     assert not going.exists()
 
 
+def test_a_run_that_begins_is_not_taken_for_a_killed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pytest_memfail.running import journals, shared_folder
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    hold_lock = journals.hold_lock
+
+    def held_late(path: Path) -> int:
+        path.touch()
+        monkeypatch.setattr(journals, "hold_lock", hold_lock)
+        with shared_folder():  # another run begins between the two steps
+            pass
+        return hold_lock(path)
+
+    monkeypatch.setattr(journals, "hold_lock", held_late)
+    with shared_folder() as going:
+        assert [path.name for path in going.iterdir()] == [journals.JOURNALS_LOCK]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGTERM")
 @pytest.mark.parametrize(
     ("n", "end"), [(None, "os.kill(os.getpid(), 15)"), (1, "os._exit(3)")], ids=["alone", "worker"]
