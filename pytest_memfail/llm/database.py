@@ -6,6 +6,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ class Database:
         self._lock = threading.Lock()
         if path is None:
             self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            weakref.finalize(self, self._connection.close)  # Python 3.13 warns of one that is collected open
             self._connection.executescript(schema)
             return
         try:
@@ -39,6 +41,7 @@ class Database:
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
+            weakref.finalize(self, self._connection.close)
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{path}: cannot be opened as {what}: {error}") from None
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,11 @@ FAULTS = {
     "kind: command\nenv: &a\n  <<: *a": "{file}:2: an alias (*) names a value that contains it",
     f"kind: {'[' * 5000}": "{file}:1: nested too deeply",
     "kind: command\ncommand: x\nenv:\n" + BOMB: "{file}:1: its aliases (*) repeat more than 100,000 values",
-    "kind: files\nglob: '**x/*'": "{file}: glob: got '**x/*', expected a pattern of files",
+    **(
+        {"kind: files\nglob: '**x/*'": "{file}: glob: got '**x/*', expected a pattern of files"}
+        if sys.version_info < (3, 13)  # a pattern since
+        else {}
+    ),
     "kind: files\nglob: '.'": "{file}: glob: got '.', expected a pattern of files",
     'kind: files\nglob: "a\\0"': "{file}: glob: got 'a\\x00', expected a pattern",
     'kind: command\ncommand: ["a\\0"]': "{file}: command.0: got 'a\\x00', expected a text without NUL",
