@@ -56,8 +56,8 @@ class Index:
         self.times: tuple[str, ...] = tuple(t for t in times if t) if all(times) else ()
         """Timestamps of the entries; empty unless all have one."""
         self.known = frozenset(self.texts)
-        self.said: tuple[bool, ...] = ()
-        """For each entry, whether each of its sentences was said, word for word; empty if that is unknown."""
+        self.said: frozenset[str] = frozenset()
+        """The texts of which each sentence was said, word for word, as far as that is known."""
         self.statements: list[Statement] = []
         self.entries: list[int] = []
         self._postings: dict[str, list[int]] = defaultdict(list)

@@ -237,7 +237,7 @@ class OfflineJudge:
         if index is None:
             memories = store.memories
             index = self._stores[store] = Index([m.text for m in memories], [m.timestamp for m in memories])
-            index.said = store.said
+            index.said = frozenset(m.text for m, is_said in zip(memories, store.said, strict=False) if is_said)
         return index
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
@@ -346,8 +346,12 @@ def _is_unsaid(match: Match) -> bool:
 
     Then nothing is damaged, but the same may have been said again, which is why the model decides where it is sure.
     """
-    closest, known = {candidate.entry for candidate in match.candidates}, match.index.said
-    if not known or not all(known[at] for at in closest) or match.reading.claim.has_ended or not match.reading.said:
+    index, closest = match.index, {candidate.entry for candidate in match.candidates}
+    if (
+        match.reading.claim.has_ended
+        or not match.reading.said
+        or not all(index.texts[at] in index.said for at in closest)
+    ):
         return False
     held = [candidate.statement.words for candidate in match.candidates]
     return not any(said.words in words or words in said.words for said in match.reading.said for words in held)
@@ -355,9 +359,7 @@ def _is_unsaid(match: Match) -> bool:
 
 def _is_only_elsewhere(claim: Claim, store: Index, shown: Index) -> bool:
     """Return whether the store has the source's sentences, and the memories shown, each sentence of which was said, none."""
-    if claim.has_ended or _verbatim(match := _matched(claim, store)) is None:
-        return False
-    if not store.said or any(not store.said[store.texts.index(text)] for text in shown.known):
+    if claim.has_ended or not shown.known <= store.said or _verbatim(match := _matched(claim, store)) is None:
         return False
     return not any(sentence.words in held.words for sentence in match.reading.said for held in shown.statements)
 
